@@ -1,0 +1,64 @@
+// Package job says what to run: it reads job files and options into []Job.
+//
+// It owns the option declarations, their parsing, ranges, defaults and help, the job file syntax and the checks between
+// options. It must not know how jobs run: it opens no device and asks the system for nothing but what a value needs
+// (an included file, a pattern file, the number of CPUs).
+package job
+
+// Job is one job ready to run: a section with the global options before it, one of its numjobs clones.
+type Job struct {
+	Name    string // section name, or the name option
+	Section string // where it was declared, for messages
+	Source  string // job file, or "command line"
+	Line    int    // line of the section header; 0 on the command line
+
+	Options       // fio's job options, defaults filled in
+	Engine    any // the options struct of its engine, as made by EngineDecl.Options, decoded
+	EngineDoc *EngineDecl
+
+	Number    int // thread number, from 1, over all jobs; $jobnum is SubJob
+	SubJob    int // which of its numjobs clones, from 0
+	Group     int // group number for reports, from 0 (stonewall, new_group)
+	Stonewall int // how many stonewalls stand before it: jobs of a higher number wait for those of a lower one
+
+	Given  []Setting // options of this section, in parse-priority order, canonical names, values as given
+	Global []Setting // options of [global], likewise
+
+	set map[string]bool // canonical names that the section or a global gave
+}
+
+// Setting is one option as given.
+type Setting struct {
+	Name, Value string
+	Flag        bool // given without a value
+}
+
+// IsSet reports whether the job or a [global] gave the option, by canonical name.
+func (j *Job) IsSet(name string) bool { return j.set[name] }
+
+// EngineDecl is what job must know of an I/O engine. engines.Driver makes one.
+type EngineDecl struct {
+	Name     string
+	Doc      string
+	Aliases  []string
+	Options  func() any // a fresh options struct, its fields tagged like Options; nil: none
+	Missing  string     // not empty: fiord does not have this engine, and why
+	External bool       // Missing and not known to a default fio build either: --parse-only refuses it
+	Traits   Traits
+}
+
+// Traits are the facts about an engine that decide how options are checked, fio's engine flags.
+type Traits struct {
+	Sync       bool // completes inside submit: iodepth above 1 has no effect (FIO_SYNCIO)
+	Diskless   bool // no file is created (FIO_DISKLESSIO)
+	NoIO       bool // does no I/O (FIO_NOIO)
+	FakeIO     bool // counts I/O it does not do (FIO_FAKEIO)
+	Raw        bool // O_DIRECT always (FIO_RAWIO)
+	NoExtend   bool // files are not extended (FIO_NOEXTEND)
+	MemAlign   bool // buffers must be page aligned (FIO_MEMALIGN)
+	Pipe       bool // input and output no seek (FIO_PIPEIO)
+	NoStats    bool // FIO_NOSTATS
+	NoFileHash bool // FIO_NOFILEHASH
+	SetsIssue  bool // async engine that stamps issue time itself (FIO_ASYNCIO_SETS_ISSUE_TIME)
+	Atomic     bool // FIO_ATOMICWRITES
+}

@@ -1,0 +1,55 @@
+// Package workload decides what each I/O of a job is: direction, file, offset and length, in fio's order for fio's seeds,
+// and what its buffer holds.
+//
+// It is pure and deterministic: it asks no clock and no system. It must not know engines beyond their operation names,
+// nor what is measured.
+package workload
+
+import (
+	"fiord/engines"
+	"fiord/job"
+)
+
+// File is what the generator must know of a file.
+type File struct {
+	Offset int64 // where the job's range starts (fio's file_offset)
+	Length int64 // length of the job's range (fio's io_size)
+	Size   int64 // size of the file (fio's real_file_size)
+}
+
+// Config is what a generator is made from.
+type Config struct {
+	Job       *job.Job
+	Files     []File
+	TotalSize uint64 // sum of the ranges: one pass over the files (fio's td->o.size after setup)
+	IOSize    uint64 // bytes that one pass may issue (fio's total_io_size / io_size)
+	Events    Events // nil: none
+	// Pace, when not nil, is asked for the direction of the next I/O of a job with rates in several directions: it may
+	// return the other one (fio's rate_ddir).
+	Pace func(d job.Dir) job.Dir
+}
+
+// Events is told of files that the generator starts and stops using (openfiles, file_service_type), rarely.
+type Events interface {
+	OpenFile(i int) error
+	CloseFile(i int) error
+}
+
+// Req is the next I/O.
+type Req struct {
+	Op      engines.Op
+	File    int
+	Offset  int64
+	Len     int
+	Barrier bool
+}
+
+// Verdict is what Next found.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Issue Verdict = iota // r is the next I/O
+	Wait                 // nothing until an I/O in flight completes
+	End                  // this pass is over
+)
