@@ -42,7 +42,7 @@ func (o Op) String() string {
 
 // IO is one transfer. The worker owns it except from Submit accepting it until Reap returns it.
 type IO struct {
-	Buf    []byte // aligned arena memory, never the Go heap; its length is the transfer's
+	Buf    []byte // aligned arena memory, never the Go heap; its length is the transfer's, but for a trim: see Len
 	File   *File
 	Offset int64
 	Index  uint32 // place in the worker's table, fixed for life; travels as user_data
@@ -62,7 +62,7 @@ type IO struct {
 	// The worker's own words; engines leave them alone.
 	FileIndex int32
 	User      uint64
-	Len       int // full length of the transfer asked for, while Buf may be a rest after a short one
+	Len       int // full length of the transfer asked for, while Buf may be a rest after a short one, or nil for a trim
 }
 
 // FileKind says what a File is.
@@ -85,7 +85,7 @@ type File struct {
 	Size             int64 // size of the file or device in bytes (fio's real_file_size)
 	Offset           int64 // where the job's range starts (fio's file_offset)
 	Length           int64 // length of the job's range (fio's io_size)
-	Engine           any   // the engine's own state for this file
+	Engine           any   // the engine's own state for this file; whoever opens or closes it sets nil
 	SyncFrom, SyncTo int64 // range written since the last sync_file_range
 }
 

@@ -7,14 +7,26 @@ package job
 
 // Job is one job ready to run: a section with the global options before it, one of its numjobs clones.
 type Job struct {
-	Name    string // section name, or the name option
-	Section string // where it was declared, for messages
+	Name    string // section name, or the name option; clones of a named section have the section name, as in fio
+	Section string // section name: what generated file names are made from; on the command line the name option
 	Source  string // job file, or "command line"
 	Line    int    // line of the section header; 0 on the command line
 
 	Options       // fio's job options, defaults filled in
 	Engine    any // the options struct of its engine, as made by EngineDecl.Options, decoded
 	EngineDoc *EngineDecl
+
+	// What Load works out from several options. Options itself holds resolved values wherever its own field can: BA,
+	// IODepthLow, IODepthBatch, IODepthBatchCompleteMax, NrFiles, OpenFiles, NoRandomMap, Overwrite, ZoneRange,
+	// RefillBuffers and so on; enums carry their canonical name (fallocate=1 is "posix").
+	MinBS, MaxBS     PerDir[uint64] // smallest and largest block size in bytes, from bs, bsrange or bssplit
+	Filenames        []string       // names from filename, [global] ones first, escapes resolved; nil: names are made up from Section
+	ContinueOnRead   bool           // read errors do not end the job (continue_on_error, ignore_error)
+	ContinueOnWrite  bool           // likewise write and trim errors
+	ContinueOnVerify bool           // likewise verify errors
+	MemFile          string         // file behind mem=mmap:FILE; empty: anonymous memory
+	BWLogAvgMsec     int            // averaging window of write_bw_log in ms, 0: each I/O
+	IOPSLogAvgMsec   int            // averaging window of write_iops_log in ms, 0: each I/O
 
 	Number    int // thread number, from 1, over all jobs; $jobnum is SubJob
 	SubJob    int // which of its numjobs clones, from 0

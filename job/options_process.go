@@ -3,8 +3,8 @@ package job
 // ProcessOptions says how the mix, the priority and the pauses of a job are set.
 type ProcessOptions struct {
 	LockMem             uint64     `fio:"lockmem" def:"0" group:"general" help:"Amount of memory to pin in bytes, to mimic a machine with less RAM; default 0"`
-	RWMixRead           int        `fio:"rwmixread" def:"50" max:"100" group:"io/rwmix" help:"Share of reads in a mixed workload, as a percentage; default 50"`
-	RWMixWrite          int        `fio:"rwmixwrite" def:"50" max:"100" group:"io/rwmix" help:"Share of writes in a mixed workload, as a percentage; default 50"`
+	RWMixRead           int        `fio:"rwmixread" inverse:"rwmixwrite" def:"50" max:"100" group:"io/rwmix" help:"Share of reads in a mixed workload, as a percentage; default 50"`
+	RWMixWrite          int        `fio:"rwmixwrite" inverse:"rwmixread" def:"50" max:"100" group:"io/rwmix" help:"Share of writes in a mixed workload, as a percentage; default 50"`
 	Rwmixcycle          Deprecated `fio:"rwmixcycle" group:"io/rwmix" deprecated:"hard" help:"Obsolete setting that no longer has any effect"`
 	Comm                string     `fio:"comm" group:"general/desc" help:"Name given to the job process or thread as seen by system tools"`
 	Nice                int        `fio:"nice" def:"0" min:"-20" max:"19" group:"general/cred" help:"Scheduling nice value the job runs with; default 0"`

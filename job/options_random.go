@@ -13,6 +13,6 @@ type RandomOptions struct {
 	RandomGenerator      string               `fio:"random_generator" def:"tausworthe" vals:"tausworthe|lfsr|tausworthe64" group:"io/random" help:"Source of random offsets: tausworthe (default), lfsr or tausworthe64"`
 	RandomDistribution   PerDir[Distribution] `fio:"random_distribution" def:"random" vals:"random|zipf|pareto|normal|zoned|zoned_abs|sequence" group:"io/random" help:"How random offsets are spread, such as random (default), zipf, pareto or zoned"`
 	RandomSequenceStride bool                 `fio:"random_sequence_stride" def:"0" group:"io/random" help:"Move the sequence distribution forward by its length after each full cycle"`
-	PercentageRandom     PerDir[int]          `fio:"percentage_random" def:"100,100,100" max:"100" group:"io/random" help:"Share of a random workload that is truly random, per direction; default 100"`
+	PercentageRandom     PerDir[int]          `fio:"percentage_random" inverse:"percentage_sequential" def:"100,100,100" max:"100" group:"io/random" help:"Share of a random workload that is truly random, per direction; default 100"`
 	PercentageSequential Deprecated           `fio:"percentage_sequential" group:"io/random" deprecated:"hard" help:"Obsolete setting that is no longer supported; see percentage_random"`
 }

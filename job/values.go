@@ -47,7 +47,9 @@ type BlockShare struct {
 	Percent int
 }
 
-// BSSplit is bssplit of one direction, in ascending block size, its percentages filled up to 100.
+// BSSplit is bssplit of one direction, its missing percentages filled in. It is in ascending order of percentage, entries
+// of equal percentage as given: the order in which a random number from 0 to 100 falls into them, the last entry taking
+// what is left when they add up to less. nil means "not given".
 type BSSplit []BlockShare
 
 // Zone is one entry of a zoned distribution: AccessPercent of the I/Os go to SizePercent of the file, or to Size

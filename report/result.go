@@ -13,16 +13,19 @@ import (
 
 // Result is everything a run reports. All formats render the same Result.
 type Result struct {
-	Version  string // "fio-3.42-fiord-0.1.0"
-	Time     time.Time
-	Jobs     []Job
-	Groups   []stats.Group
-	Disks    []stats.Disk
-	ShowDisk bool          // false with disk_util=0 everywhere
-	Global   []job.Setting // JSON "global options"; empty: the key is absent
-	Warnings []string
-	Final    bool // false for --status-interval dumps
-	Run      RunInfo
+	Version     string // "fio-3.42-fiord-0.1.0"
+	Time        time.Time
+	Jobs        []Job
+	Groups      []stats.Group
+	Disks       []stats.Disk
+	ShowDisk    bool          // false with disk_util=0 everywhere
+	Global      []job.Setting // JSON "global options"; empty: the key is absent
+	Warnings    []string
+	Failed      int  // jobs that ended with an error: fio's exit status
+	Interrupted bool // ended by a signal: fio's exit status is 128 more
+	Final       bool // false for --status-interval dumps
+	Run         RunInfo
+	Idle        *Idle // --idle-prof; nil: not asked for
 }
 
 // Job is one row of the report: a job, or a group merged by group_reporting.
@@ -39,6 +42,17 @@ type RunInfo struct {
 	Clock       string
 }
 
+// Idle is what --idle-prof measured, in percent of idle time.
+type Idle struct {
+	System               float64
+	PerCPU               []float64 // nil unless percpu was asked for
+	UnitMean, UnitStdDev float64   // microseconds of one unit of the calibration work
+}
+
+// EtaNone as Status.EtaSec says that it is too early for an estimate: the line then ends after its rate limits, as
+// fio's does in the first three seconds.
+const EtaNone = 1<<31 - 1
+
 // Status is the state of a run for the live line.
 type Status struct {
 	Jobs                      int    // jobs in the run
@@ -46,11 +60,12 @@ type Status struct {
 	Files                     int    // open files
 	Letters                   string // one letter a job in thread order, fio's: P I C p R W M ... _
 	Elapsed                   time.Duration
-	EtaSec                    int64             // -1 unknown
+	EtaSec                    int64             // -1 unknown, EtaNone: too early to say
 	Percent                   float64           // done, 0..100; below 0 unknown
 	Rate                      [job.NDirs]uint64 // bytes/s
 	IOPS                      [job.NDirs]uint64
 	WantRate, WantIOPS        uint64 // summed rate limits, 0: none
+	MinRate, MinIOPS          uint64 // summed least rates (rate_min, rate_iops_min), 0: none
 	UnitBase, KBBase, SigFigs int
 	Ramp                      bool
 }

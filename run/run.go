@@ -4,12 +4,24 @@
 package run
 
 import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"time"
 
+	"fiord/clock"
 	"fiord/engines"
+	"fiord/iolog"
 	"fiord/job"
 	"fiord/report"
+	"fiord/run/layout"
+	"fiord/stats"
 )
+
+// ErrAborted is returned when a second stop request ended the run at once: there is no result.
+var ErrAborted = errors.New("aborted")
 
 // Config is one run.
 type Config struct {
@@ -22,8 +34,9 @@ type Config struct {
 	BandwidthLog string        // prefix of the aggregate bandwidth logs; empty: none
 	Interval     time.Duration // between status dumps; 0: none
 
-	// Live, when not nil, is given the state of the run every 500 ms or so, from the helper's goroutine.
-	Live func(report.Status)
+	// Live, when not nil, is given the state of the run every LiveEvery, from the helper's goroutine.
+	Live      func(report.Status)
+	LiveEvery time.Duration // 0: a second
 	// Dump, when not nil, is given a mid-run result every Interval and on each value of Report.
 	Dump   func(*report.Result)
 	Report <-chan struct{}
@@ -31,7 +44,206 @@ type Config struct {
 	Stop <-chan struct{}
 	// Print takes the lines that fio prints while it runs, such as "x: Laying out IO file"; no newline at the end.
 	Print func(line string)
+	// Warn takes lines that fio prints to standard error, such as an I/O error; no newline at the end.
+	Warn func(line string)
 }
 
-// Run runs the jobs and returns the result, also when jobs failed. The error is for what kept the run from starting.
-func Run(cfg Config) (*report.Result, error) { panic("to be written") }
+// Run runs the jobs and returns the result, also when jobs failed. The error is for what kept the run from starting, or
+// ErrAborted.
+func Run(cfg Config) (*report.Result, error) {
+	r, err := newRunner(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer quiet(len(r.workers))()
+	stopDone := r.watchStop()
+	r.layOut()
+	r.disks.Start()
+	r.genesis = clock.Now()
+	helperDone := make(chan struct{})
+	go r.help(helperDone)
+	r.schedule()
+	close(stopDone)
+	if r.aborted() {
+		return nil, ErrAborted
+	}
+	r.alive.Wait()
+	close(r.over)
+	<-helperDone
+	r.disks.Update()
+	return r.result(true), r.closeLogs()
+}
+
+// runner is one run.
+type runner struct {
+	cfg      Config
+	workers  []*worker
+	registry *iolog.Registry
+	agg      *iolog.AggLogs
+	disks    *stats.DiskUtil
+	locks    *layout.Registry // of files being laid out
+	exitAll  bool
+
+	genesis int64         // clock.Now when the run began
+	wake    chan struct{} // a worker's state has changed
+	quit    chan struct{} // closed by the second stop request
+	over    chan struct{} // closed when all workers have ended
+	alive   sync.WaitGroup
+
+	interrupted bool
+	mu          sync.Mutex // guards warnings
+	warnings    []string
+}
+
+// newRunner makes the workers without starting anything.
+func newRunner(cfg Config) (*runner, error) {
+	r := &runner{cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{}),
+		registry: iolog.NewRegistry(), disks: stats.NewDiskUtil(), locks: new(layout.Registry), exitAll: exitAll(cfg.Jobs)}
+	if err := useClock(cfg.Jobs); err != nil {
+		return nil, err
+	}
+	drivers := map[string]*engines.Driver{}
+	for _, d := range cfg.Drivers {
+		drivers[d.Name] = d
+		for _, a := range d.Aliases {
+			drivers[a] = d
+		}
+	}
+	for _, j := range cfg.Jobs {
+		d := drivers[j.IOEngine]
+		if d == nil {
+			return nil, fmt.Errorf("job %q: ioengine %q: no such engine", j.Name, j.IOEngine)
+		}
+		if d.Probe != nil {
+			if err := d.Probe(); err != nil {
+				return nil, fmt.Errorf("job %q: ioengine %s: %w", j.Name, d.Name, err)
+			}
+		}
+		w, err := newWorker(r, j, d)
+		if err != nil {
+			return nil, fmt.Errorf("job %q: %w", j.Name, err)
+		}
+		r.workers = append(r.workers, w)
+	}
+	if cfg.BandwidthLog != "" {
+		agg, err := iolog.NewAggLogs(cfg.BandwidthLog)
+		if err != nil {
+			return nil, err
+		}
+		r.agg = agg
+	}
+	return r, nil
+}
+
+// useClock selects the clock that the jobs name: it is one for the run, so they must agree.
+func useClock(jobs []*job.Job) error {
+	name := ""
+	for _, j := range jobs {
+		if j.ClockSource != "" && name != "" && j.ClockSource != name {
+			return fmt.Errorf("job %q: clocksource=%s, but another job has %s: a run has one clock", j.Name, j.ClockSource, name)
+		}
+		if j.ClockSource != "" {
+			name = j.ClockSource
+		}
+	}
+	if err := clock.Use(name); err != nil {
+		return fmt.Errorf("clocksource %q: %w", name, err)
+	}
+	return nil
+}
+
+// layOut prepares the files of all jobs with create_serialize, one after the other, before any worker starts.
+func (r *runner) layOut() {
+	for _, w := range r.workers {
+		if !w.job.CreateSerialize || w.stopping() {
+			continue
+		}
+		w.enter(stateSettingUp)
+		if w.layOut(); w.st.Error != 0 {
+			w.enter(stateReaped)
+			continue
+		}
+		w.enter(stateNotCreated)
+	}
+}
+
+// quiet keeps the Go runtime out of the measurement: more processors than workers, so that a woken worker never waits for
+// one, and no collection unless memory grows far beyond what the run needs. It returns what undoes it.
+func quiet(workers int) func() {
+	procs := runtime.GOMAXPROCS(0)
+	if want := min(workers+2, 1024); procs < want {
+		runtime.GOMAXPROCS(want)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	const headroom = 512 << 20
+	percent := debug.SetGCPercent(-1)
+	limit := debug.SetMemoryLimit(int64(m.Sys) + headroom)
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+		runtime.GOMAXPROCS(procs)
+	}
+}
+
+// watchStop passes the stop requests on until the returned channel is closed.
+func (r *runner) watchStop() chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-r.cfg.Stop:
+				if r.interrupt() {
+					close(r.quit)
+					return
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return done
+}
+
+// interrupt ends the run in order and reports whether that had been asked for before.
+func (r *runner) interrupt() bool {
+	r.mu.Lock()
+	again := r.interrupted
+	r.interrupted = true
+	r.mu.Unlock()
+	r.terminateAll()
+	return again
+}
+
+func (r *runner) aborted() bool {
+	select {
+	case <-r.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// note keeps a warning for the report.
+func (r *runner) note(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
+}
+
+// print shows a line as it happens.
+func (r *runner) print(line string) {
+	if r.cfg.Print != nil {
+		r.cfg.Print(line)
+	}
+}
+
+// warn shows an error line as it happens, or keeps it for the report where nobody listens.
+func (r *runner) warn(format string, args ...any) {
+	if r.cfg.Warn != nil {
+		r.cfg.Warn(fmt.Sprintf(format, args...))
+		return
+	}
+	r.note(format, args...)
+}

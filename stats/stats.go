@@ -1,7 +1,8 @@
 // Package stats holds what was measured.
 //
 // It owns histograms, sums, percentiles, samples and their merging, in fio's shapes so that percentiles agree to the
-// digit. It must not know how anything is formatted, and takes no time itself.
+// digit, and what the block devices did. It must not know how anything is formatted, and takes no time itself except
+// between looks at a block device.
 package stats
 
 import "fiord/job"
@@ -11,9 +12,6 @@ type Latency struct {
 	Sum
 	Hist *Hist
 }
-
-// Sample statistics of bandwidth (KiB/s) or IOPS, one value per averaging window.
-type Sample struct{ Sum }
 
 // Dir is what one job, or a group, did in one direction.
 type Dir struct {
@@ -42,6 +40,8 @@ type Job struct {
 	Number     int    // thread number
 	Pid        int    // thread id of the worker
 	Members    int    // jobs merged into this one
+	Last       int    // thread number of the last of them, whose options the report shows
+	IOPrio     uint16 // the job's own ioprio value, which I/Os without one of their own have
 	JobStart   int64  // ms since the epoch (or of job_start_clock_id)
 	Error      int    // first errno that ended the job
 	ErrorText  string // what failed, for the report
@@ -64,8 +64,8 @@ type Job struct {
 	Complete       [7]uint64 // the same of reaps
 	Submits, Reaps uint64    // totals behind Submit and Complete
 
-	LatNs, LatUs [10]uint64 // total latencies up to 2,4,10,20,50,100,250,500,750,1000
-	LatMs        [12]uint64 // and up to 2 s and more
+	LatNs, LatUs [10]uint64 // completion latencies below 2,4,10,20,50,100,250,500,750,1000
+	LatMs        [12]uint64 // and below 2 s, and more
 
 	Opt Show // what decides how it is shown
 
@@ -77,7 +77,7 @@ type Job struct {
 	ZoneResets      uint64
 	CountZoneResets bool
 
-	Runtime Extra // fiord's own numbers
+	Extra Extra // fiord's own numbers
 }
 
 // Show is how a job asked to be reported.
@@ -89,6 +89,8 @@ type Show struct {
 	KBBase, UnitBase         int
 	DisablePrio              bool
 	DisableLat               bool
+	GroupReporting           bool // merged with its neighbours in the group
+	NoStats                  bool // stats=0: left out of the report
 }
 
 // Extra is what fiord reports beyond fio, under the JSON key "fiord".
@@ -120,6 +122,7 @@ type Group struct {
 	KBBase, UnitBase int
 	Unified          string
 	Index            int
+	SigFigs          int // digits of numbers in the normal report, 0: 4
 }
 
 // Disk is what one block device did during the run, from /sys/block/NAME/stat.

@@ -1,0 +1,46 @@
+# fiord: make help lists the targets.
+GO      ?= go
+FUZZ    ?= 10s
+FIO     ?= fio
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+export CGO_ENABLED = 0
+
+.PHONY: help build run test race lint fuzz bench cover docs clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+build: ## build the static binary ./fiord
+	$(GO) build -trimpath -o fiord .
+
+run: build ## run examples/quick.fio on a temporary file
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && ./fiord --directory="$$dir" examples/quick.fio
+
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+fuzz: ## run each fuzz target for FUZZ (10s)
+	@FUZZ=$(FUZZ) GO=$(GO) test/fuzz.sh
+
+bench: build ## IOPS of fiord and fio side by side, and the Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime 200ms ./... | grep -v '^ok\|no test files\|^PASS'
+	FIO=$(FIO) $(GO) run ./test/bench ./fiord
+
+cover: ## total statement coverage
+	$(GO) test -coverpkg=./... -coverprofile=cover.out ./... >/dev/null
+	$(GO) tool cover -func=cover.out | tail -1
+
+docs: ## write docs/options.md from the declarations
+	$(GO) run ./test/options > docs/options.md
+
+clean: ## remove what the other targets made
+	rm -f fiord cover.out fiord-arm64

@@ -1,0 +1,98 @@
+package cli_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"fiord/cli"
+	"fiord/engines/all"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs of the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"fiord": func() { os.Exit(cli.Main(all.Drivers()...)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		UpdateScripts:       *update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":   func(ts *testscript.TestScript, neg bool, args []string) { status(ts, neg, args, "fiord") },
+			"tmpfs":    tmpfs,
+			"statusof": func(ts *testscript.TestScript, neg bool, args []string) { status(ts, neg, args) },
+		},
+		Condition: condition,
+	})
+}
+
+// condition knows [root], and [tmpfs] where one can be mounted.
+func condition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "tmpfs":
+		dir, err := os.MkdirTemp("", "fiord-")
+		if err != nil {
+			return false, err
+		}
+		defer os.Remove(dir)
+		if mount(dir, "4k") != nil {
+			return false, nil
+		}
+		return true, syscall.Unmount(dir, 0)
+	}
+	return false, fmt.Errorf("unknown condition %q", cond)
+}
+
+func mount(dir, size string) error { return syscall.Mount("none", dir, "tmpfs", 0, "size="+size) }
+
+// tmpfs mounts a file system of a size in memory on a folder of the script: tmpfs DIR SIZE.
+func tmpfs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tmpfs dir size")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Mkdir(dir, 0o755))
+	ts.Check(mount(dir, args[1]))
+	ts.Defer(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			ts.Logf("unmount %s: %v", dir, err)
+		}
+	})
+}
+
+// status runs a program and wants an exit status: "status N ARGS..." runs fiord, "statusof N PROGRAM ARGS..." any other.
+// The outputs are those of exec.
+func status(ts *testscript.TestScript, neg bool, args []string, program ...string) {
+	if neg || len(args)+len(program) < 2 {
+		ts.Fatalf("usage: status N [arguments of fiord], statusof N program [arguments]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	words := append(program, args[1:]...)
+	got := 0
+	if err := ts.Exec(words[0], words[1:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%s: %v", words[0], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}

@@ -1,0 +1,94 @@
+package uring
+
+import (
+	"errors"
+	"syscall"
+
+	"fiord/engines"
+	"fiord/engines/fileop"
+	"fiord/engines/uring/ring"
+)
+
+// otherEntry writes the entry of a trim or a sync.
+func (e *engine) otherEntry(s *ring.SQE, u *engines.IO, fd int32, flags uint8) bool {
+	*s = ring.SQE{Fd: fd, Flags: flags, UserData: uint64(u.Index)}
+	switch u.Op {
+	case engines.Trim:
+		s.Opcode = ring.IORING_OP_URING_CMD
+		s.Off = ring.BLOCK_URING_CMD_DISCARD // cmd_op
+		s.Addr, s.Addr3 = uint64(u.Offset), uint64(len(u.Buf))
+	case engines.Sync:
+		s.Opcode = ring.IORING_OP_FSYNC
+	case engines.DataSync:
+		s.Opcode = ring.IORING_OP_FSYNC
+		s.OpFlags = ring.IORING_FSYNC_DATASYNC
+	case engines.SyncFileRange:
+		n := u.File.SyncTo - u.File.SyncFrom
+		if n <= 0 || n > maxTransfer {
+			return false // nothing to do, or more than the entry's length can say
+		}
+		s.Opcode = ring.IORING_OP_SYNC_FILE_RANGE
+		s.Off, s.Len, s.OpFlags = uint64(u.File.SyncFrom), uint32(n), e.rangeFlags
+	}
+	return true
+}
+
+// unusual sets the result of what is not a successful read or write.
+func (e *engine) unusual(u *engines.IO, res int32) {
+	u.Done, u.Errno = 0, 0
+	if res < 0 {
+		u.Errno = syscall.Errno(-res)
+	}
+	if u.Op != engines.Trim {
+		return
+	}
+	if res < 0 && !e.trimKnown {
+		// Older kernels, and devices without the command, refuse the first trim. As fio does, go on without the ring.
+		e.outside[engines.Trim] = true
+		fileop.Trim(u)
+		if u.Errno == 0 {
+			e.notice("io_uring: trims are done by system call, because the kernel does not take them through the ring")
+		}
+		return
+	}
+	if res >= 0 {
+		e.trimKnown = true
+		u.Done = len(u.Buf)
+	}
+}
+
+// isOutside reports whether u has to be done without the ring.
+func (e *engine) isOutside(u *engines.IO) bool {
+	switch {
+	case e.outside[u.Op]:
+		return true
+	case u.Op == engines.SyncFileRange:
+		n := u.File.SyncTo - u.File.SyncFrom
+		return n <= 0 || n > maxTransfer
+	case e.files && e.slots[u.File.Index] != int32(u.File.Fd):
+		return true
+	}
+	return false
+}
+
+// doOutside does u at once. What is no sync or trim is here because its file could not be registered.
+func (e *engine) doOutside(u *engines.IO) {
+	switch {
+	case u.Op <= engines.Write || !e.outside[u.Op] && u.Op != engines.SyncFileRange:
+		u.Done, u.Errno = 0, e.slotErrno
+	default:
+		fileop.Op(u, e.rangeFlags)
+	}
+	e.ended = append(e.ended, u)
+}
+
+// refill registers a file that was opened, or opened again, since its slot was last filled.
+func (e *engine) refill(f *engines.File) bool {
+	if err := e.r.UpdateFile(uint32(f.Index), int32(f.Fd)); err != nil {
+		e.slotErrno = syscall.EBADF
+		_ = errors.As(err, &e.slotErrno)
+		return false
+	}
+	e.slots[f.Index] = int32(f.Fd)
+	return true
+}

@@ -1,0 +1,500 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"sort"
+	"strings"
+)
+
+// MaxJobs is fio's limit of jobs in one run, clones counted.
+const MaxJobs = 4096
+
+// Loader turns a command line and job files into jobs. Command line options go in first, in order, through SetOption;
+// then files through AddFile and AddText; then Load. The zero Loader with Engines set is ready to use.
+//
+// As in fio, options before the first name on the command line are defaults of all jobs there and in the first file;
+// each further file starts from fio's defaults again, with a stonewall before its first job.
+type Loader struct {
+	Engines  []EngineDecl
+	Sections []string // names of the sections to load; empty: all. [global] always counts
+	Env      func(string) (string, bool)
+	Open     func(path string) (io.ReadCloser, error) // nil: os.Open
+	Stdin    io.Reader                                // read for the file "-"; nil: os.Stdin
+	// ParseOnly loads without the checks between options, as fio --parse-only does: what these find, and options
+	// that are not implemented, become warnings.
+	ParseOnly     bool
+	ReadOnly      bool // jobs that write or trim are errors
+	WarningsFatal bool // warnings of the checks are errors
+	MaxJobs       int  // 0: MaxJobs
+
+	table   *Table
+	tables  map[string]*Table // of engine options, by engine name
+	expand  *expander
+	inputs  []input
+	started bool
+
+	def    *Job // defaults and [global] options
+	cur    *Job // job being built on the command line; nil: options go to def
+	skip   bool // options of a command line job that --section leaves out
+	onLine bool // a job or option was given on the command line
+
+	jobs     []*Job
+	warnings []string
+	commands []string // one --showcmd line a file
+	groups   grouping
+	names    map[string]int // how many jobs, clones apart, have a name
+}
+
+// input is one job file, or text in place of one.
+type input struct {
+	name string
+	text []byte
+	file bool
+}
+
+// AddFile queues a job file; "-" is standard input.
+func (l *Loader) AddFile(path string) { l.inputs = append(l.inputs, input{name: path, file: true}) }
+
+// AddText queues the text of a job file; name stands for its path in messages and for relative includes.
+func (l *Loader) AddText(name, text string) {
+	l.inputs = append(l.inputs, input{name: name, text: []byte(text)})
+}
+
+// start sets up tables and defaults at first use.
+func (l *Loader) start() error {
+	if l.started {
+		return nil
+	}
+	l.started = true
+	if l.Env == nil {
+		l.Env = os.LookupEnv
+	}
+	if l.Open == nil {
+		l.Open = openFile
+	}
+	if l.Stdin == nil {
+		l.Stdin = os.Stdin
+	}
+	if l.MaxJobs == 0 {
+		l.MaxJobs = MaxJobs
+	}
+	l.tables = make(map[string]*Table)
+	l.names = make(map[string]int)
+	l.expand = newExpander(l.Env)
+	var err error
+	if l.table, err = OptionTable(); err != nil {
+		return err
+	}
+	l.def, err = l.newDefaults()
+	return err
+}
+
+// OptionTable is the table of fio's job options.
+func OptionTable() (*Table, error) { return Declare(&Options{}) }
+
+func (l *Loader) newDefaults() (*Job, error) {
+	j := &Job{set: make(map[string]bool)}
+	if err := l.table.Defaults(&j.Options); err != nil {
+		return nil, err
+	}
+	j.UID, j.GID = -1, -1
+	return j, nil
+}
+
+// newJob copies the defaults for a job of the given name.
+func (l *Loader) newJob(name string) *Job {
+	j := *l.def
+	j.Name, j.Section = name, name
+	j.Options.Name = name
+	j.set = maps.Clone(l.def.set)
+	j.Given = nil
+	j.Global = l.def.Given
+	j.Filenames = append([]string(nil), l.def.Filenames...)
+	return &j
+}
+
+// LookupOption finds the option that a command line flag means now: a job option, or one of the current job's engine.
+// It is nil when there is none.
+func (l *Loader) LookupOption(name string) *Decl {
+	if l.start() != nil {
+		return nil
+	}
+	if d := l.table.Lookup(name); d != nil {
+		return d
+	}
+	if t := l.currentEngineTable(); t != nil {
+		return t.Lookup(name)
+	}
+	return nil
+}
+
+// OptionNames lists the names and aliases that LookupOption knows now, for completing abbreviations.
+func (l *Loader) OptionNames() []string {
+	if l.start() != nil {
+		return nil
+	}
+	var names []string
+	for _, t := range []*Table{l.table, l.currentEngineTable()} {
+		if t == nil {
+			continue
+		}
+		for _, d := range t.All() {
+			names = append(append(names, d.Name), d.Aliases...)
+		}
+	}
+	return names
+}
+
+func (l *Loader) target() *Job {
+	if l.cur != nil {
+		return l.cur
+	}
+	return l.def
+}
+
+func (l *Loader) currentEngineTable() *Table {
+	j := l.target()
+	if j.EngineDoc == nil {
+		return nil
+	}
+	t, err := l.engineTable(j.EngineDoc)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// NewCommandLineJob ends the job before it and begins one: --name. A name that starts with "global" goes back to the
+// defaults.
+func (l *Loader) NewCommandLineJob(name string) error {
+	if err := l.start(); err != nil {
+		return err
+	}
+	if err := l.endCommandLineJob(); err != nil {
+		return err
+	}
+	l.onLine = true
+	global := strings.HasPrefix(name, globalPrefix)
+	l.skip = len(l.Sections) > 0 && !global && !contains(l.Sections, name)
+	if l.skip || global {
+		return nil
+	}
+	if name == "" {
+		return &ParseError{Option: "name", Err: badValue(name, "a value")}
+	}
+	l.cur = l.newJob(name)
+	if err := l.loadEngine(l.cur); err != nil {
+		return &ParseError{Section: name, Option: "ioengine", Err: err}
+	}
+	l.cur.record(l.table.Lookup("name"), name, true)
+	return nil
+}
+
+// SetOption takes one option of the command line; given is false when it has no value. The option "name" begins a job.
+func (l *Loader) SetOption(name, value string, given bool) error {
+	if err := l.start(); err != nil {
+		return err
+	}
+	d := l.LookupOption(name)
+	if d != nil && d.Name == "name" {
+		return l.NewCommandLineJob(value)
+	}
+	l.onLine = true
+	if l.skip {
+		return nil
+	}
+	j := l.target()
+	fail := func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return &ParseError{Section: j.Section, Option: name, Err: err}
+	}
+	if d == nil {
+		return fail(l.unknownOption(name, j))
+	}
+	if l.table.Lookup(name) != d {
+		return fail(l.setEngineOption(j, d, value, given))
+	}
+	if err := l.setOption(j, d, value, given); err != nil {
+		return fail(err)
+	}
+	if d.Name == "ioengine" {
+		return fail(l.loadEngine(j))
+	}
+	return nil
+}
+
+func (l *Loader) endCommandLineJob() error {
+	j := l.cur
+	l.cur = nil
+	if j == nil {
+		return nil
+	}
+	j.Section = j.Options.Name
+	return l.addJob(j)
+}
+
+// Load finishes the command line, reads the files in order and returns the jobs ready to run, the [global] settings of
+// the last file (or the command line), and what is worth telling the user.
+func (l *Loader) Load() (jobs []*Job, global []Setting, warnings []string, err error) {
+	if err := l.start(); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := l.endCommandLineJob(); err != nil {
+		return nil, nil, l.warnings, err
+	}
+	for i, in := range l.inputs {
+		if i > 0 {
+			if l.def, err = l.newDefaults(); err != nil {
+				return nil, nil, l.warnings, err
+			}
+		}
+		if err := l.loadInput(in, i > 0); err != nil {
+			return nil, nil, l.warnings, err
+		}
+	}
+	return l.jobs, l.def.Given, l.warnings, nil
+}
+
+// HasCommandLine reports whether any job option was given through SetOption.
+func (l *Loader) HasCommandLine() bool { return l.onLine }
+
+func (l *Loader) loadInput(in input, stonewall bool) error {
+	r := &fileReader{open: l.Open, stdin: l.Stdin, only: l.Sections}
+	var sections []*section
+	var err error
+	if in.file {
+		sections, err = readJobFile(r, in.name)
+	} else {
+		sections, err = r.parse(in.name, in.text)
+	}
+	if err != nil {
+		return err
+	}
+	cmd := commandLine{}
+	for _, s := range sections {
+		j := l.def
+		if !s.global() {
+			j = l.newJob(s.name)
+			j.Source, j.Line = s.file, s.line
+			// An engine and its options are made again; what [global] set is taken over if the types agree.
+			j.Engine, j.EngineDoc = nil, nil
+			if stonewall {
+				j.Options.Stonewall = true
+				stonewall = false
+			}
+		}
+		if err := l.apply(j, s); err != nil {
+			return err
+		}
+		cmd.add(s, j)
+		if s.global() {
+			continue
+		}
+		if err := l.addJob(j); err != nil {
+			return err
+		}
+	}
+	l.commands = append(l.commands, cmd.String())
+	return nil
+}
+
+// apply decodes a section's options by priority: first fio's own, then the engine's.
+func (l *Loader) apply(j *Job, s *section) error {
+	opts := make([]rawOption, len(s.opts))
+	copy(opts, s.opts)
+	sortByPrio(opts, l.table)
+	var errs []error
+	var rest []rawOption
+	for _, o := range opts {
+		o = l.expand.expand(o)
+		d := l.table.Lookup(o.name)
+		if d == nil {
+			rest = append(rest, o)
+			continue
+		}
+		if err := l.setOption(j, d, o.value, o.given); err != nil {
+			errs = append(errs, placed(o, s.name, err))
+		}
+	}
+	if err := l.applyEngine(j, s, rest); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func placed(o rawOption, section string, err error) error {
+	e := o.origin(section)
+	e.Err = err
+	return &e
+}
+
+func sortByPrio(opts []rawOption, t *Table) {
+	prio := func(o rawOption) int {
+		if d := t.Lookup(o.name); d != nil {
+			return d.Prio
+		}
+		return 0
+	}
+	sort.SliceStable(opts, func(a, b int) bool { return prio(opts[a]) > prio(opts[b]) })
+}
+
+// applyEngine decodes the options that fio's table does not have.
+func (l *Loader) applyEngine(j *Job, s *section, opts []rawOption) error {
+	if len(opts) == 0 && (s.global() || l.ParseOnly) {
+		if !s.global() {
+			if err := l.loadEngine(j); err != nil {
+				l.warn(j, err)
+			}
+		}
+		return nil
+	}
+	if err := l.loadEngine(j); err != nil {
+		return &ParseError{File: s.file, Line: s.line, Section: s.name, Option: "ioengine", Err: err}
+	}
+	t, err := l.engineTable(j.EngineDoc)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		sortByPrio(opts, t)
+	}
+	var errs []error
+	for _, o := range opts {
+		var d *Decl
+		if t != nil {
+			d = t.Lookup(o.name)
+		}
+		err := error(nil)
+		if d == nil {
+			err = l.unknownOption(o.name, j)
+		} else {
+			err = l.setEngineOption(j, d, o.value, o.given)
+		}
+		if err != nil {
+			errs = append(errs, placed(o, s.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// setOption decodes one of fio's own options and does what it implies.
+func (l *Loader) setOption(j *Job, d *Decl, value string, given bool) error {
+	switch d.Deprecated {
+	case "hard":
+		return ErrDeprecated
+	case "soft":
+		l.warnings = append(l.warnings, fmt.Sprintf("option %s is deprecated and has no effect", d.Name))
+	}
+	if err := l.table.Set(&j.Options, d, value, given, j.kbBase()); err != nil {
+		return err
+	}
+	if err := l.afterSet(j, d); err != nil {
+		return err
+	}
+	j.record(d, value, given)
+	return nil
+}
+
+func (l *Loader) setEngineOption(j *Job, d *Decl, value string, given bool) error {
+	t, err := l.engineTable(j.EngineDoc)
+	if err != nil {
+		return err
+	}
+	// Engine options do not see kb_base, in fio either.
+	if err := t.Set(j.Engine, d, value, given, 1024); err != nil {
+		return err
+	}
+	j.record(d, value, given)
+	return nil
+}
+
+func (j *Job) record(d *Decl, value string, given bool) {
+	j.Given = append(j.Given, Setting{Name: d.Name, Value: value, Flag: !given})
+	j.set[d.Name] = true
+}
+
+func (j *Job) kbBase() int {
+	if j.KBBase == "1000" {
+		return 1000
+	}
+	return 1024
+}
+
+// engineTable declares an engine's options once; nil when it has none.
+func (l *Loader) engineTable(e *EngineDecl) (*Table, error) {
+	if e == nil || e.Options == nil {
+		return nil, nil
+	}
+	if t, ok := l.tables[e.Name]; ok {
+		return t, nil
+	}
+	t, err := Declare(e.Options())
+	if err != nil {
+		return nil, fmt.Errorf("engine %s: %w", e.Name, err)
+	}
+	l.tables[e.Name] = t
+	return t, nil
+}
+
+// loadEngine finds the job's engine and makes its options struct: the one the job has when the type is the same, a copy
+// of what [global] set when that is, else the defaults.
+func (l *Loader) loadEngine(j *Job) error {
+	decl, err := l.findEngine(j.IOEngine)
+	if err != nil {
+		return err
+	}
+	template := j.Engine
+	if template == nil && j != l.def {
+		template = l.def.Engine
+	}
+	shared := j.EngineDoc == decl && j != l.def && j.Engine == l.def.Engine
+	if j.EngineDoc == decl && !shared {
+		return nil
+	}
+	j.EngineDoc, j.Engine = decl, nil
+	t, err := l.engineTable(decl)
+	if err != nil || t == nil {
+		return err
+	}
+	fresh := decl.Options()
+	if template != nil && reflect.TypeOf(template) == reflect.TypeOf(fresh) {
+		reflect.ValueOf(fresh).Elem().Set(reflect.ValueOf(template).Elem())
+	} else if err := t.Defaults(fresh); err != nil {
+		return err
+	}
+	j.Engine = fresh
+	return nil
+}
+
+func (l *Loader) findEngine(name string) (*EngineDecl, error) {
+	var names []string
+	for i := range l.Engines {
+		e := &l.Engines[i]
+		if e.Name == name || contains(e.Aliases, name) {
+			if e.External {
+				return nil, fmt.Errorf("%w: %s: %s", ErrUnknownEngine, name, e.Missing)
+			}
+			return e, nil
+		}
+	}
+	for _, e := range l.Engines {
+		if !e.External {
+			names = append(append(names, e.Name), e.Aliases...)
+		}
+	}
+	if path, ok := strings.CutPrefix(name, "external:"); ok || strings.HasPrefix(name, "external") {
+		return nil, fmt.Errorf("%w: external engine %q: shared objects cannot be loaded into a static binary",
+			ErrUnknownEngine, path)
+	}
+	if near := Nearest(name, names); near != "" {
+		return nil, fmt.Errorf("%w: %s: did you mean %q?", ErrUnknownEngine, name, near)
+	}
+	return nil, fmt.Errorf("%w: %s", ErrUnknownEngine, name)
+}

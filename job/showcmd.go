@@ -1,0 +1,35 @@
+package job
+
+import "strings"
+
+// commandLine collects what --showcmd prints of one job file: a fio command line that means the same.
+type commandLine struct{ b strings.Builder }
+
+// add appends a section. A [global] one repeats the settings of those before it, as in fio.
+func (c *commandLine) add(s *section, j *Job) {
+	if c.b.Len() == 0 {
+		c.b.WriteString("fio ")
+	}
+	if !s.global() {
+		c.b.WriteString("--name=" + s.name + " ")
+	}
+	for _, o := range j.Given {
+		c.b.WriteString(ShowSetting(o))
+	}
+}
+
+func (c *commandLine) String() string { return c.b.String() + "\n" }
+
+// ShowSetting is an option as --showcmd prints it, with the space that follows.
+func ShowSetting(s Setting) string {
+	switch {
+	case s.Flag:
+		return "--" + s.Name + " "
+	case s.Name == "description":
+		return "--" + s.Name + `="` + s.Value + `" `
+	}
+	return "--" + s.Name + "=" + s.Value + " "
+}
+
+// ShowCmd is what --showcmd prints for the files that Load read: one line a file.
+func (l *Loader) ShowCmd() string { return strings.Join(l.commands, "") }

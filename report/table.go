@@ -1,0 +1,127 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"fiord/job"
+	"fiord/stats"
+)
+
+// The columns of the table. Latencies are completion latencies, or total ones where the job asks for lat_percentiles.
+var tableHeader = []string{"job", "dir", "IOPS", "BW", "mean", "p50", "p99", "p99.9", "max", "CPU"}
+
+var tablePercentiles = []float64{50, 99, 99.9}
+
+const noValue = "-"
+
+// writeTable writes one row a job and direction, and a line a failed job below.
+func writeTable(b *bytes.Buffer, r *Result) error {
+	align := make(tw.Alignment, len(tableHeader))
+	for i := range align {
+		align[i] = tw.AlignRight
+	}
+	align[0], align[1] = tw.AlignLeft, tw.AlignLeft
+	t := tablewriter.NewTable(b,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{Lines: tw.LinesNone,
+				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off, ShowFooter: tw.Off}},
+		})),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+	)
+	t.Header(tableHeader)
+	for i := range r.Jobs {
+		for _, row := range tableRows(&r.Jobs[i]) {
+			if err := t.Append(row); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.Render(); err != nil {
+		return err
+	}
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.Error != 0 {
+			fmt.Fprintf(b, "%s: err=%d (%s)\n", j.Name, j.Error, errorText(j))
+		}
+	}
+	return nil
+}
+
+// tableRows are the rows of one job: one without numbers when it did nothing.
+func tableRows(j *Job) [][]string {
+	var rows [][]string
+	for d := range job.Dir(job.NDirs) {
+		if j.Dirs[d].Bytes > 0 && j.Dirs[d].Runtime > 0 {
+			rows = append(rows, tableRow(j, d))
+		}
+	}
+	if rows == nil {
+		row := []string{j.Name}
+		for range len(tableHeader) - 1 {
+			row = append(row, noValue)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func tableRow(j *Job, d job.Dir) []string {
+	s := &j.Dirs[d]
+	sc := newScale(j.Opt.KBBase, j.Opt.UnitBase, j.Opt.SigFigs)
+	row := []string{j.Name, dirName(j, d), sc.count(perSecond(s.IOs, s.Runtime)), sc.rate(perSecond(s.Bytes, s.Runtime))}
+	row = append(row, tableLatency(j, s)...)
+	user, sys := cpuShare(j)
+	return append(row, fmt.Sprintf("%.1f%%", user+sys))
+}
+
+// tableLatency are mean, percentiles and maximum.
+func tableLatency(j *Job, s *stats.Dir) []string {
+	l := &s.Clat
+	if j.Opt.LatPct || l.N == 0 {
+		l = &s.Lat
+	}
+	if l.N == 0 {
+		return []string{noValue, noValue, noValue, noValue, noValue}
+	}
+	row := []string{figures(l.Mean())}
+	if l.Hist == nil {
+		row = append(row, noValue, noValue, noValue)
+	} else {
+		for _, v := range l.Hist.Percentiles(tablePercentiles, l.N) {
+			row = append(row, figures(float64(v)))
+		}
+	}
+	return append(row, figures(float64(l.Max)))
+}
+
+// figures writes nanoseconds with four figures in the unit that suits them.
+func figures(ns float64) string {
+	ns = finite(ns)
+	unit := "ns"
+	for _, next := range [...]struct {
+		step float64
+		unit string
+	}{{1000, "us"}, {1000, "ms"}, {1000, "s"}} {
+		if ns < 999.95 {
+			break
+		}
+		ns, unit = ns/next.step, next.unit
+	}
+	switch {
+	case ns < 9.9995:
+		return fmt.Sprintf("%.3f%s", ns, unit)
+	case ns < 99.995:
+		return fmt.Sprintf("%.2f%s", ns, unit)
+	}
+	return fmt.Sprintf("%.1f%s", ns, unit)
+}

@@ -1,0 +1,245 @@
+package run
+
+import (
+	"slices"
+	"syscall"
+
+	"fiord/engines"
+	"fiord/internal/sys"
+	"fiord/iolog"
+	"fiord/job"
+	"fiord/report"
+	"fiord/stats"
+)
+
+const errAgain = syscall.EAGAIN
+
+// complete takes a finished I/O and reports whether it is done with: false means a short transfer whose rest u now
+// describes, or an error that w.st.Error holds.
+func (w *worker) complete(u *engines.IO, now int64) bool {
+	if u.Errno != 0 {
+		return w.failed(u)
+	}
+	if !u.Op.IsData() {
+		w.accountSync(u, now)
+		return true
+	}
+	n := u.Done
+	if n != len(u.Buf) && w.short(u) {
+		return false
+	}
+	l := &w.loop
+	l.blocks[u.Op]++
+	l.moved[u.Op] += uint64(n)
+	d := &w.st.Dirs[u.Op]
+	d.Bytes += uint64(n)
+	if u.Op == engines.Write {
+		w.wrote(u)
+	}
+	if w.ramping || !w.job.Stats {
+		return true
+	}
+	if !w.job.DisableLat {
+		lat := uint64(now - u.Start)
+		d.Lat.Add(lat)
+		if d.Lat.Hist != nil {
+			d.Lat.Hist.Add(lat)
+		}
+	}
+	if !w.job.DisableClat {
+		clat := uint64(now - u.Issued)
+		d.Clat.Add(clat)
+		if d.Clat.Hist != nil {
+			d.Clat.Hist.Add(clat)
+		}
+		w.st.MarkLatency(clat)
+	}
+	if w.watched {
+		w.watch(u, now)
+	}
+	return true
+}
+
+// short handles a transfer that moved less than asked: the rest goes to the engine again, unless the file has ended. It
+// reports whether there is a rest, or an error.
+func (w *worker) short(u *engines.IO) bool {
+	d := &w.st.Dirs[u.Op]
+	n := u.Done
+	if u.Op == engines.Trim {
+		return false
+	}
+	if n == 0 {
+		w.fail(syscall.EIO, "full resid")
+		return true
+	}
+	d.Short++
+	if u.Offset+int64(n) >= u.File.Size && u.File.Size > 0 {
+		return false
+	}
+	w.loop.moved[u.Op] += uint64(n)
+	d.Bytes += uint64(n)
+	u.Offset += int64(n)
+	u.Buf = u.Buf[n:]
+	u.Done, u.Errno = 0, 0
+	return true
+}
+
+// wrote widens the range that the next sync_file_range covers.
+func (w *worker) wrote(u *engines.IO) {
+	f := u.File
+	if end := u.Offset + int64(u.Done); end > f.SyncTo {
+		f.SyncTo = end
+	}
+	if f.SyncFrom < 0 || u.Offset < f.SyncFrom {
+		f.SyncFrom = u.Offset
+	}
+}
+
+// accountSync counts a finished fsync and its like.
+func (w *worker) accountSync(u *engines.IO, now int64) {
+	u.File.SyncFrom, u.File.SyncTo = -1, 0
+	if w.ramping || !w.job.Stats || w.job.DisableClat {
+		return
+	}
+	lat := uint64(now - u.Issued)
+	w.st.SyncLat.Add(lat)
+	w.st.SyncLat.Hist.Add(lat)
+}
+
+// addSlat records a submission latency.
+func (w *worker) addSlat(u *engines.IO, now int64) {
+	if !w.job.Stats {
+		return
+	}
+	d := &w.st.Dirs[u.Op]
+	slat := uint64(now - u.Start)
+	d.Slat.Add(slat)
+	if d.Slat.Hist != nil {
+		d.Slat.Hist.Add(slat)
+	}
+	if w.logs != nil && w.logs.Slat != nil {
+		w.logs.Slat.Add(now, slat, u.Op.Dir(), uint64(u.Len), uint64(u.Offset), w.ioprio, now)
+	}
+}
+
+// watch does what only some jobs want of a finished I/O: logs and latency limits.
+func (w *worker) watch(u *engines.IO, now int64) {
+	dir := u.Op.Dir()
+	if lg := w.logs; lg != nil {
+		bs, off := uint64(u.Len), uint64(u.Offset)
+		if lg.Lat != nil && !w.job.DisableLat {
+			lg.Lat.Add(now, uint64(now-u.Start), dir, bs, off, w.ioprio, 0)
+		}
+		if lg.Clat != nil && !w.job.DisableClat {
+			lg.Clat.Add(now, uint64(now-u.Issued), dir, bs, off, w.ioprio, u.Issued)
+		}
+		if lg.Hist != nil && !w.job.DisableClat {
+			lg.Hist.Add(now, uint64(now-u.Issued), dir, bs)
+		}
+		w.logRates(lg, u, now)
+	}
+	if limit := w.maxLat[dir]; limit > 0 && now-u.Start > limit {
+		w.r.warn("fiord: job %q: latency of %d nsec exceeds specified max (%d nsec): %s %s offset=%d, buflen=%d",
+			w.job.Name, now-u.Start, limit, u.File.Name, u.Op, u.Offset, u.Len)
+		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
+	}
+}
+
+// logRates adds to bandwidth and IOPS logs that have a line for each I/O.
+func (w *worker) logRates(lg *iolog.JobLogs, u *engines.IO, now int64) {
+	d := &w.st.Dirs[u.Op]
+	if lg.Bw != nil && lg.Bw.PerIO() && !w.job.DisableBWMeasurement {
+		rate := uint64(0)
+		if spent := now - u.Issued; spent > 0 {
+			rate = uint64(u.Done) * 1e6 / uint64(spent)
+		}
+		d.BW.Add(rate)
+		lg.Bw.Add(now, rate, u.Op.Dir(), uint64(u.Done), uint64(u.Offset), w.ioprio, 0)
+	}
+	if lg.Iops != nil && lg.Iops.PerIO() {
+		d.IOPS.Add(1)
+		lg.Iops.Add(now, 1, u.Op.Dir(), uint64(u.Done), uint64(u.Offset), w.ioprio, 0)
+	}
+}
+
+// failed handles an I/O that ended with an error: counted and passed over where continue_on_error says so, else the end
+// of the job. It reports whether the job goes on.
+func (w *worker) failed(u *engines.IO) bool {
+	errno := u.Errno
+	if w.job.FillDevice && (errno == syscall.ENOSPC || errno == syscall.EDQUOT) {
+		w.terminate()
+		return true
+	}
+	passOver := w.passOver(u.Op, errno)
+	if !passOver || w.job.ErrorDump {
+		w.showError(u)
+	}
+	if errno == syscall.EINVAL && w.job.Direct && w.loop.issued[0]+w.loop.issued[1]+w.loop.issued[2] == 1 {
+		w.r.print("fio: first direct IO errored. File system may not support direct IO, or iomem_align= is bad, or " +
+			"invalid block size. Try setting direct=0.")
+	}
+	w.st.TotalErr++
+	if w.st.FirstError == 0 {
+		w.st.FirstError = int(errno)
+	}
+	if passOver {
+		if u.Op.IsData() {
+			w.gen.Failed()
+		}
+		return true
+	}
+	w.fail(errno, "io_u error")
+	return false
+}
+
+// showError prints what fio prints of a failed I/O, the first few times.
+func (w *worker) showError(u *engines.IO) {
+	const most = 20
+	if w.errShown++; w.errShown > most {
+		return
+	}
+	what := report.ErrnoText(int(u.Errno))
+	if d, ok := w.eng.(engines.ErrorDecoder); ok {
+		if err := d.DecodeError(u); err != nil {
+			what = err.Error()
+		}
+	}
+	w.r.warn("fio: io_u error on file %s: %s: %s offset=%d, buflen=%d", u.File.Name, what, u.Op, u.Offset, len(u.Buf))
+}
+
+// passOver reports whether continue_on_error and ignore_error let the job go on after the error.
+func (w *worker) passOver(op engines.Op, errno syscall.Errno) bool {
+	class := 1 // write, trim and syncs
+	switch {
+	case errno == syscall.EILSEQ:
+		class = 2
+	case op == engines.Read:
+		class = 0
+	}
+	on := [...]bool{w.job.ContinueOnRead, w.job.ContinueOnWrite, w.job.ContinueOnVerify}[class]
+	if !on {
+		return false
+	}
+	ignored := w.job.IgnoreError[class]
+	if ignored == nil {
+		return errno == syscall.EIO || errno == syscall.EILSEQ
+	}
+	return slices.Contains(ignored, int(errno))
+}
+
+// resetStats forgets everything measured, at the end of a ramp. What the generator and the limits know stays.
+func (w *worker) resetStats(now int64) {
+	w.st.Dirs = [job.NDirs]stats.Dir{}
+	w.st.SyncIOs, w.st.Depth, w.st.Submit, w.st.Complete = 0, [7]uint64{}, [7]uint64{}, [7]uint64{}
+	w.st.Submits, w.st.Reaps = 0, 0
+	w.st.LatNs, w.st.LatUs, w.st.LatMs = [10]uint64{}, [10]uint64{}, [12]uint64{}
+	w.initHists()
+	for d := range w.st.Dirs {
+		w.elapsed[d] = 0
+	}
+	w.loop.blocks, w.loop.moved, w.loop.issued = [job.NDirs]uint64{}, [job.NDirs]uint64{}, [job.NDirs]uint64{}
+	w.usage, _ = sys.ThreadUsage()
+	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
+	w.start = now
+	w.epoch.Store(now)
+}

@@ -1,0 +1,181 @@
+package run
+
+import (
+	"fiord/clock"
+	"fiord/engines"
+)
+
+// endSync does what end_fsync, end_syncfs and the like ask for when a pass is over. These syncs are in the I/O log but, as
+// in fio, in no statistic.
+func (w *worker) endSync() {
+	op := engines.Sync
+	switch {
+	case w.job.EndSyncfs:
+		op = engines.Syncfs
+	case !w.job.EndFsync && !w.job.FsyncOnClose:
+		return
+	}
+	w.enter(stateFsyncing)
+	for i, f := range w.set.Files {
+		if err := w.syncFile(i, f, op); err != nil {
+			w.failErr(err, "end_fsync")
+			return
+		}
+	}
+}
+
+// syncFile syncs one file, opening it for that if it is closed.
+func (w *worker) syncFile(i int, f *engines.File, op engines.Op) error {
+	if !w.set.IsOpen(i) {
+		if err := w.OpenFile(i); err != nil {
+			return err
+		}
+		defer func() {
+			w.ClosingFile(i)
+			_ = w.CloseFile(i)
+		}()
+	}
+	u := w.loop.ios[0]
+	u.Op, u.File, u.FileIndex, u.Offset, u.Len = op, f, int32(i), w.gen.SyncReq(i).Offset, 0
+	u.Done, u.Errno, u.Buf = 0, 0, w.loop.full(u)
+	now := clock.Now()
+	u.Start, u.Issued = now, now
+	if w.trace != nil {
+		w.logIO(u, now)
+	}
+	if err := w.alone(u); err != nil {
+		return err
+	}
+	if u.Errno != 0 {
+		w.showError(u)
+		return u.Errno
+	}
+	return nil
+}
+
+// alone issues one I/O and waits for it; nothing else is in flight.
+func (w *worker) alone(u *engines.IO) error {
+	if w.doer != nil {
+		w.doer.Do(u)
+		return nil
+	}
+	one := []*engines.IO{u}
+	for {
+		n, err := w.eng.Submit(one)
+		if err != nil {
+			return err
+		}
+		if n == 1 {
+			break
+		}
+	}
+	for {
+		n, err := w.eng.Reap(one, 1, -1)
+		if err != nil || n == 1 {
+			return err
+		}
+	}
+}
+
+// OpenFile is workload.Events: the generator starts using a file.
+func (w *worker) OpenFile(i int) error {
+	if err := w.set.Open(i); err != nil {
+		return err
+	}
+	w.open.Add(1)
+	if w.trace != nil {
+		w.trace.Open(w.set.Files[i].Name)
+	}
+	return nil
+}
+
+// ClosingFile is workload.ClosingEvents: the I/O log says so at once, though I/O may still be in flight.
+func (w *worker) ClosingFile(i int) {
+	if w.trace != nil {
+		w.trace.Close(w.set.Files[i].Name)
+	}
+}
+
+// RewindFile is workload.RewindEvents: the file starts over.
+func (w *worker) RewindFile(i int) { w.set.Invalidate(i) }
+
+// CloseFile is workload.Events: the generator is done with a file.
+func (w *worker) CloseFile(i int) error {
+	if !w.set.IsOpen(i) {
+		return nil
+	}
+	w.open.Add(-1)
+	return w.set.Close(i)
+}
+
+// closeFiles closes every file that is open.
+func (w *worker) closeFiles() {
+	if w.set == nil {
+		return
+	}
+	if w.gen != nil {
+		w.gen.Close()
+	}
+	for i := range w.set.Files {
+		if err := w.CloseFile(i); err != nil {
+			w.failErr(err, "close")
+		}
+	}
+}
+
+// logIO writes the I/O to the log of write_iolog.
+func (w *worker) logIO(u *engines.IO, now int64) {
+	w.trace.IO(now, u.File.Name, u.Op.String(), u.Offset, u.Len)
+}
+
+// finish ends the job: logs, postrun, files, engine, memory. It runs whatever happened before.
+func (w *worker) finish() {
+	if w.logs != nil {
+		if err := w.logs.CloseWorker(clock.Now()); err != nil {
+			w.failErr(err, "write log")
+		}
+	}
+	if w.epoch.Load() != 0 {
+		if err := w.shell(w.job.ExecPostrun, "postrun"); err != nil {
+			w.r.warn("fiord: job %q: %v", w.job.Name, err)
+		}
+	}
+	w.closeFiles()
+	if w.set != nil {
+		if err := w.set.Finish(); err != nil {
+			w.failErr(err, "unlink")
+		}
+	}
+	if w.eng != nil {
+		w.features()
+		if err := w.eng.Close(); err != nil {
+			w.failErr(err, "close engine")
+		}
+	}
+	if w.trace != nil {
+		if err := w.trace.Finish(); err != nil {
+			w.failErr(err, "write_iolog")
+		}
+	}
+	if w.arena != nil {
+		_ = w.arena.Close()
+	}
+	if w.locked != nil {
+		_ = w.locked.Close()
+	}
+	w.announce()
+}
+
+// features takes over what the engine can tell of itself.
+func (w *worker) features() {
+	x := &w.st.Extra
+	if f, ok := w.eng.(engines.Features); ok {
+		x.Features = f.Features()
+	}
+	if c, ok := w.eng.(engines.Calls); ok {
+		x.SubmitCalls, x.ReapCalls = c.Calls()
+	}
+	x.SubmittedIOs = w.st.TotalIOs()
+	x.ReapedIOs = w.loop.blocks[0] + w.loop.blocks[1] + w.loop.blocks[2]
+	x.Clock = clock.Source()
+}

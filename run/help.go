@@ -1,0 +1,174 @@
+package run
+
+import (
+	"time"
+
+	"fiord/clock"
+	"fiord/internal/sys"
+	"fiord/job"
+)
+
+// help is the helper: it takes bandwidth and IOPS samples, shows the live line, makes status dumps and watches the
+// devices. It reads only what workers publish. It closes done when the run is over.
+func (r *runner) help(done chan<- struct{}) {
+	defer close(done)
+	h := &helper{r: r, start: clock.Now()}
+	var live, dump <-chan time.Time
+	if r.cfg.Live != nil {
+		every := r.cfg.LiveEvery
+		if every <= 0 {
+			every = time.Second
+		}
+		t := time.NewTicker(every)
+		defer t.Stop()
+		live = t.C
+	}
+	if r.cfg.Dump != nil && r.cfg.Interval > 0 {
+		t := time.NewTicker(r.cfg.Interval)
+		defer t.Stop()
+		dump = t.C
+	}
+	tick := time.NewTimer(h.tick())
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.over:
+			return
+		case <-tick.C:
+			tick.Reset(h.tick())
+		case <-live:
+			r.cfg.Live(h.status())
+		case <-dump:
+			r.dump()
+		case <-r.cfg.Report:
+			r.dump()
+		}
+	}
+}
+
+func (r *runner) dump() {
+	if r.cfg.Dump != nil {
+		r.cfg.Dump(r.result(false))
+	}
+}
+
+// helper is the state of the helper goroutine.
+type helper struct {
+	r     *runner
+	start int64
+	disk  int64 // when the devices were last looked at
+
+	lastAgg            int64
+	aggBytes           [job.NDirs]uint64
+	lastLive           int64
+	liveBytes, liveIOs [job.NDirs]uint64
+}
+
+// diskEvery is how often the devices' counters are read, so that they do not wrap unseen; fio's DISK_UTIL_MSEC.
+const diskEvery = int64(250 * time.Millisecond)
+
+// tick does what is due and returns when it wants to be called again.
+func (h *helper) tick() time.Duration {
+	now := clock.Now()
+	next := diskEvery / 1e6
+	for _, w := range h.r.workers {
+		next = min(next, h.sample(w, now))
+	}
+	h.aggregate(now)
+	h.ramps()
+	if now-h.disk >= diskEvery {
+		h.disk = now
+		h.r.disks.Update()
+	}
+	return time.Duration(next) * time.Millisecond
+}
+
+// sample feeds the worker's published counters to its averaging windows and returns after how many milliseconds the next
+// of them ends.
+func (h *helper) sample(w *worker, now int64) int64 {
+	const settle = 20 // ms between looks at a job that is not measured yet
+	epoch, s := w.epoch.Load(), w.get()
+	switch {
+	case s >= stateExited || !w.job.Stats:
+		return diskEvery / 1e6
+	case epoch == 0 || s != stateRunning && s != stateVerifying && s != stateFinishing:
+		return settle
+	case epoch != w.sampledFrom:
+		w.sampledFrom = epoch
+		w.sampler.Begin(epoch, [job.NDirs]uint64{}, [job.NDirs]uint64{})
+	}
+	bytes, ios := w.counters()
+	return w.sampler.Tick(now, bytes, ios)
+}
+
+// counters are what the worker last published.
+func (p *published) counters() (bytes, ios [job.NDirs]uint64) {
+	for d := range bytes {
+		bytes[d], ios[d] = p.bytes[d].Load(), p.ios[d].Load()
+	}
+	return bytes, ios
+}
+
+// aggregate adds to the logs of --bandwidth-log what all jobs together moved since the last time.
+func (h *helper) aggregate(now int64) {
+	const every = int64(500 * time.Millisecond)
+	if h.r.agg == nil || now-h.lastAgg < every {
+		return
+	}
+	since := max(h.lastAgg, h.r.genesis)
+	var sum, rates [job.NDirs]uint64
+	for _, w := range h.r.workers {
+		bytes, _ := w.counters()
+		for d := range sum {
+			sum[d] += bytes[d]
+		}
+	}
+	for d := range rates {
+		if ms := uint64(now-since) / 1e6; ms > 0 && sum[d] >= h.aggBytes[d] {
+			rates[d] = (sum[d] - h.aggBytes[d]) * 1000 / ms / 1024
+		}
+	}
+	if h.lastAgg != 0 {
+		h.r.agg.Add((now-h.r.genesis)/1e6, rates)
+	}
+	h.lastAgg, h.aggBytes = now, sum
+}
+
+// ramps ends the ramp of jobs with ramp_size once the job, or its reporting group, has moved that much.
+func (h *helper) ramps() {
+	sums := map[int]uint64{}
+	for _, w := range h.r.workers {
+		if w.job.RampSize > 0 && w.get() == stateRamp {
+			sums[h.rampKey(w)] += w.bytes[0].Load() + w.bytes[1].Load() + w.bytes[2].Load()
+		}
+	}
+	for _, w := range h.r.workers {
+		if w.job.RampSize > 0 && sums[h.rampKey(w)] >= w.job.RampSize {
+			w.rampDone.Store(true)
+		}
+	}
+}
+
+func (h *helper) rampKey(w *worker) int {
+	if w.job.GroupReporting {
+		return w.job.Group
+	}
+	return -1 - w.job.Number
+}
+
+// checkRamp ends the worker's ramp when it is over: what was measured so far is forgotten.
+func (w *worker) checkRamp(now int64) {
+	over := w.loop.rampEnd > 0 && now-w.epoch.Load() >= w.loop.rampEnd
+	if !over && !w.rampDone.Load() {
+		return
+	}
+	w.ramping = false
+	w.resetStats(now)
+	w.gen.RampOver(w.loop.inflight)
+	w.rate.begin(now)
+	w.think.begin(now)
+	if w.logs != nil {
+		w.logs.Begin(now, sys.ClockMs(w.job.LogAlternateEpochClockID))
+	}
+	w.enter(stateRunning)
+}

@@ -1,0 +1,441 @@
+package run
+
+import (
+	"time"
+
+	"fiord/clock"
+	"fiord/engines"
+	"fiord/job"
+	"fiord/workload"
+)
+
+// loop is what the hot loop touches on every I/O, apart from the statistics.
+type loop struct {
+	ios   []*engines.IO  // all, by Index
+	free  []*engines.IO  // a stack
+	again []*engines.IO  // rests of short transfers and what a full engine refused, to be offered first
+	batch []*engines.IO  // filled, not yet accepted
+	done  []*engines.IO  // room for one reap
+	reqs  []workload.Req // room for what the generator gives at once
+	ahead []workload.Req // of a synchronous engine: generated, not yet issued
+	arena []byte
+	size  int // bytes of buffer an I/O has
+
+	inflight    int // accepted by the engine, not yet reaped
+	batchMax    int // I/Os in a submit: iodepth_batch
+	completeMin int // fewest I/Os a reap waits for
+	completeMax int // most I/Os a reap takes
+	low         int // a full queue is reaped down to this depth: iodepth_low
+	polling     bool
+
+	careful bool  // something is to be done around each I/O: rates, pauses, overlap, logs
+	tracked bool  // the generator wants to know of completed I/Os
+	refill  bool  // buffers are filled anew for each write
+	stamps  bool  // latencies are measured
+	timeout int64 // ns the measured part may take; 0: no limit
+	rampEnd int64 // ns of ramp_time
+	nextPub int64 // when the counters are published again
+	ticks   uint32
+	now     int64 // the last time read
+
+	loops  int
+	issued [job.NDirs]uint64 // I/Os, for thinktime
+	blocks [job.NDirs]uint64 // completed I/Os
+	moved  [job.NDirs]uint64 // completed bytes, all passes
+}
+
+// publishEvery is how often, in ns, a running worker lets the helper see its counters.
+const publishEvery = int64(time.Millisecond)
+
+// init makes the I/Os. Buffers are slices of arena, size bytes each; arena is nil when the job moves no data.
+func (l *loop) init(w *worker, depth, size int, arena []byte) {
+	o := &w.job.Options
+	table := make([]engines.IO, depth)
+	l.ios = make([]*engines.IO, depth)
+	l.free = make([]*engines.IO, 0, depth)
+	l.again = make([]*engines.IO, 0, depth)
+	l.done = make([]*engines.IO, depth)
+	l.arena, l.size = arena, size
+	for i := range table {
+		u := &table[i]
+		u.Index = uint32(i)
+		l.ios[i] = u
+		if arena != nil {
+			u.Buf = arena[i*size : (i+1)*size : (i+1)*size]
+		}
+	}
+	for i := depth - 1; i >= 0; i-- {
+		l.free = append(l.free, l.ios[i])
+	}
+	l.batchMax = clamp(o.IODepthBatch, 1, depth)
+	l.batch = make([]*engines.IO, 0, l.batchMax)
+	l.completeMin = o.IODepthBatchCompleteMin
+	l.completeMax = clamp(max(o.IODepthBatchCompleteMax, l.completeMin), 1, depth)
+	l.low = clamp(o.IODepthLow, 1, depth)
+	l.polling = o.IODepthBatchCompleteMin == 0 && o.IODepthBatchCompleteMax == 0
+	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)
+}
+
+func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
+
+// full is the whole buffer of an I/O, whatever its Buf was cut to.
+func (l *loop) full(u *engines.IO) []byte {
+	if l.arena == nil {
+		return nil
+	}
+	i := int(u.Index)
+	return l.arena[i*l.size : (i+1)*l.size : (i+1)*l.size]
+}
+
+// bytes is what the job has moved so far.
+func (l *loop) bytes() uint64 { return l.moved[0] + l.moved[1] + l.moved[2] }
+
+// begin sets the limits when the measured part starts.
+func (l *loop) begin(w *worker, now int64) {
+	l.timeout = int64(w.job.Runtime)
+	l.rampEnd = int64(w.job.RampTime)
+	l.nextPub = now
+	l.tracked = w.gen.NeedsCompletions()
+	l.reqs = make([]workload.Req, max(l.batchMax, 16))
+	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0
+	if l.careful {
+		l.reqs = l.reqs[:1]
+	}
+}
+
+// pass does I/O until the generator's pass is over, the time is up, or something went wrong; what is in flight is then
+// waited for.
+func (w *worker) pass() {
+	if w.doer != nil {
+		w.passSync()
+	} else {
+		w.passAsync()
+	}
+	w.drain()
+	if err := w.gen.Err(); err != nil {
+		w.failErr(err, "get_io_u")
+	}
+	if w.st.Error == 0 && w.job.RW.Write {
+		w.endSync()
+	}
+}
+
+// passSync is the loop of engines that complete inside Do.
+func (w *worker) passSync() {
+	l := &w.loop
+	u := l.ios[0]
+	l.ahead = l.ahead[:0]
+	now := clock.Now()
+	for !w.over(now) {
+		if len(l.ahead) == 0 {
+			n, _ := w.gen.Fill(l.reqs)
+			if n == 0 {
+				return
+			}
+			l.ahead = l.reqs[:n]
+		}
+		w.load(u, &l.ahead[0])
+		l.ahead = l.ahead[1:]
+		now = w.stamp(now)
+		u.Start = now
+		if l.refill && u.Op == engines.Write {
+			w.filler.Fill(u)
+			now = w.stamp(now)
+		}
+		if w.trace != nil {
+			w.logIO(u, now)
+		}
+		u.Issued = now
+		w.st.Submit[1]++
+		w.st.Submits++
+		w.st.Depth[0]++
+		w.countIssue(u)
+		w.doer.Do(u)
+		now = w.stamp(now)
+		w.st.Complete[1]++
+		w.st.Reaps++
+		for !w.complete(u, now) {
+			if w.st.Error != 0 {
+				return
+			}
+			u.Issued = now // the rest of a short transfer
+			w.doer.Do(u)
+			now = w.stamp(now)
+		}
+		if w.st.Error != 0 {
+			return
+		}
+		if l.careful {
+			now = w.afterIO(now)
+		}
+	}
+}
+
+// stampNow is stamp with the last time kept in the loop.
+func (w *worker) stampNow() int64 {
+	w.loop.now = w.stamp(w.loop.now)
+	return w.loop.now
+}
+
+// stamp reads the clock, unless the job measures no latencies and it has been read lately.
+func (w *worker) stamp(last int64) int64 {
+	l := &w.loop
+	if l.stamps {
+		return clock.Now()
+	}
+	if l.ticks++; l.ticks&15 == 0 {
+		return clock.Now()
+	}
+	return last
+}
+
+// passAsync is the loop of engines that complete later: fill a batch, submit it, reap when the queue is full.
+func (w *worker) passAsync() {
+	l := &w.loop
+	l.now = clock.Now()
+	for now := l.now; !w.over(now); {
+		verdict := w.fill()
+		if len(l.batch) > 0 && (len(l.batch) >= l.batchMax || len(l.free) == 0 || verdict != workload.Issue) {
+			if !w.submit() {
+				return
+			}
+		}
+		if verdict == workload.End && len(l.again) == 0 {
+			return
+		}
+		full := len(l.free) == 0
+		if full || l.polling || verdict == workload.Wait {
+			if !w.reapFor(full, verdict == workload.Wait) {
+				return
+			}
+		}
+		if l.careful {
+			l.now = w.afterIO(l.now)
+		}
+		now = l.now
+	}
+}
+
+// over reports whether the job must stop issuing: asked to, time up, or failed. It also publishes what is due.
+func (w *worker) over(now int64) bool {
+	l := &w.loop
+	if now >= l.nextPub {
+		l.publish(w, now)
+	}
+	if w.stopping() {
+		return true
+	}
+	if l.timeout > 0 && !w.ramping && now-w.epoch.Load() >= l.timeout {
+		w.terminate()
+		return true
+	}
+	return false
+}
+
+// publish lets the helper see the counters, and serves its request for a snapshot.
+func (l *loop) publish(w *worker, now int64) {
+	l.nextPub = now + publishEvery
+	for d := range l.moved {
+		w.bytes[d].Store(l.moved[d])
+		w.ios[d].Store(l.blocks[d])
+	}
+	if w.ramping {
+		w.checkRamp(now)
+	}
+	if w.want.Load() != w.snap.served {
+		w.serveSnapshot(now)
+	}
+}
+
+// fill adds I/Os to the batch until it is full, no I/O is free, or the generator has nothing to issue now. The I/Os of one
+// fill share their start stamp only where nothing measures the difference.
+func (w *worker) fill() workload.Verdict {
+	l := &w.loop
+	room := l.batchMax - len(l.batch)
+	if l.careful {
+		room = min(room, 1)
+	}
+	for ; room > 0 && len(l.again) > 0; room-- {
+		l.batch = append(l.batch, l.again[len(l.again)-1])
+		l.again = l.again[:len(l.again)-1]
+	}
+	for room = min(room, len(l.free)); room > 0; {
+		n, v := w.gen.Fill(l.reqs[:min(room, len(l.reqs))])
+		if n == 0 {
+			return v
+		}
+		room -= n
+		for i := range l.reqs[:n] {
+			if !w.ready(&l.reqs[i]) {
+				return workload.End
+			}
+		}
+	}
+	return workload.Issue
+}
+
+// ready takes a free I/O for req and adds it to the batch. It reports whether the job goes on.
+func (w *worker) ready(req *workload.Req) bool {
+	l := &w.loop
+	u := l.free[len(l.free)-1]
+	l.free = l.free[:len(l.free)-1]
+	w.load(u, req)
+	if w.job.SerializeOverlap && !w.waitOverlap(u) {
+		l.free = append(l.free, u)
+		return false
+	}
+	u.Start = w.stampNow()
+	if l.refill && u.Op == engines.Write {
+		w.filler.Fill(u)
+	}
+	if w.trace != nil {
+		w.logIO(u, u.Start)
+	}
+	w.countIssue(u)
+	l.batch = append(l.batch, u)
+	return true
+}
+
+// load sets u to do req.
+func (w *worker) load(u *engines.IO, req *workload.Req) {
+	u.Op = req.Op
+	u.Offset = req.Offset
+	u.File = w.set.Files[req.File]
+	u.FileIndex = int32(req.File)
+	u.Barrier = req.Barrier
+	u.Len = req.Len
+	u.User = 1 // in use, for serialize_overlap
+	u.Done, u.Errno = 0, 0
+	l := &w.loop
+	if l.arena != nil && req.Len <= l.size {
+		i := int(u.Index) * l.size
+		u.Buf = l.arena[i : i+req.Len : i+l.size]
+	}
+}
+
+// countIssue counts an I/O as fio does: when it is handed to the engine.
+func (w *worker) countIssue(u *engines.IO) {
+	if u.Op.IsData() {
+		w.st.Dirs[u.Op].IOs++
+		w.loop.issued[u.Op]++
+		if w.rate != nil {
+			w.rate.count(u.Op.Dir(), u.Len)
+		}
+		return
+	}
+	w.st.SyncIOs++
+}
+
+// submit hands the batch to the engine and stamps what it accepted. It reports whether the job can go on.
+func (w *worker) submit() bool {
+	l := &w.loop
+	rest := l.batch
+	for len(rest) > 0 {
+		w.st.MarkDepth(len(l.ios)-len(l.free), uint64(len(rest)))
+		n, err := w.eng.Submit(rest)
+		if err != nil {
+			w.failErr(err, "submit")
+			l.free = append(l.free, rest...)
+			l.batch = l.batch[:0]
+			return false
+		}
+		if n > 0 {
+			w.issuedNow(rest[:n])
+			l.inflight += n
+			rest = rest[n:]
+			continue
+		}
+		if l.inflight == 0 {
+			w.fail(errAgain, "io engine takes nothing")
+			return false
+		}
+		if !w.reap(1) {
+			return false
+		}
+	}
+	l.batch = l.batch[:0]
+	return true
+}
+
+// issuedNow stamps the I/Os of one submit and records their submission latencies.
+func (w *worker) issuedNow(ios []*engines.IO) {
+	w.st.MarkSubmit(len(ios))
+	now := w.stampNow()
+	if w.job.DisableSlat || w.ramping {
+		for _, u := range ios {
+			u.Issued = now
+		}
+		return
+	}
+	for _, u := range ios {
+		u.Issued = now
+		if u.Op.IsData() {
+			w.addSlat(u, now)
+		}
+	}
+}
+
+// reapFor reaps as fio's wait_for_completions: at least one I/O when the queue is full, down to iodepth_low.
+func (w *worker) reapFor(full, must bool) bool {
+	l := &w.loop
+	least := min(l.completeMin, l.inflight)
+	if (full || must) && least == 0 {
+		least = min(1, l.inflight)
+	}
+	for {
+		if !w.reap(least) {
+			return false
+		}
+		if !full || l.inflight <= l.low {
+			return true
+		}
+	}
+}
+
+// reap takes finished I/Os, at least least of them, and accounts them.
+func (w *worker) reap(least int) bool {
+	l := &w.loop
+	most := max(l.completeMax, least)
+	n, err := w.eng.Reap(l.done[:min(most, len(l.done))], least, -1)
+	if err != nil {
+		w.failErr(err, "reap")
+		return false
+	}
+	w.st.MarkComplete(n)
+	if n == 0 {
+		return true
+	}
+	l.inflight -= n
+	now := w.stampNow()
+	for _, u := range l.done[:n] {
+		if w.complete(u, now) || w.st.Error != 0 {
+			u.User = 0
+			l.free = append(l.free, u)
+			if l.tracked {
+				w.gen.Completed(int(u.FileIndex))
+			}
+		} else {
+			l.again = append(l.again, u)
+		}
+	}
+	return w.st.Error == 0
+}
+
+// drain waits for what is in flight, and gives up what was never accepted.
+func (w *worker) drain() {
+	l := &w.loop
+	for l.inflight > 0 {
+		before := l.inflight
+		w.reap(min(l.inflight, len(l.done)))
+		if l.inflight == before {
+			return // the engine lost its I/Os: its error is recorded
+		}
+		if len(l.again) > 0 && w.st.Error == 0 {
+			l.batch, l.again = append(l.batch[:0], l.again...), l.again[:0]
+			w.submit()
+		}
+	}
+	l.free = append(l.free, l.batch...)
+	l.free = append(l.free, l.again...)
+	l.batch, l.again = l.batch[:0], l.again[:0]
+}

@@ -1,0 +1,303 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"fiord/engines"
+	"fiord/internal/sys"
+	"fiord/iolog"
+	"fiord/job"
+	"fiord/workload"
+)
+
+// prepare does everything between the start of the thread and the first I/O, in fio's order, and reports whether the job
+// can run.
+func (w *worker) prepare() bool {
+	steps := []func() error{
+		w.credentials, w.affinity, w.lockMemory, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.lateLayout,
+		w.generator, w.contents, w.openTrace, w.preRun, w.preRead,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			w.failErr(err, "setup")
+		}
+		if w.st.Error != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *worker) credentials() error {
+	if w.job.Comm != "" {
+		if err := sys.SetComm(w.job.Comm); err != nil {
+			return fmt.Errorf("comm=%s: %w", w.job.Comm, err)
+		}
+	}
+	if w.job.IsSet("gid") {
+		if err := sys.SetGID(w.job.GID); err != nil {
+			return fmt.Errorf("gid=%d: %w", w.job.GID, err)
+		}
+	}
+	if w.job.IsSet("uid") {
+		if err := sys.SetUID(w.job.UID); err != nil {
+			return fmt.Errorf("uid=%d: %w", w.job.UID, err)
+		}
+	}
+	return nil
+}
+
+// affinity binds the thread to the job's CPUs; with the policy split each clone gets one of them.
+func (w *worker) affinity() error {
+	cpus := []int(w.job.CPUsAllowed)
+	if w.job.IsSet("cpumask") {
+		cpus = maskCPUs(w.job.CPUMask)
+	}
+	if len(cpus) == 0 {
+		return nil
+	}
+	if w.job.CPUsAllowedPolicy == "split" {
+		cpus = cpus[(w.job.Number-1)%len(cpus):][:1]
+	}
+	if err := sys.SetAffinity(cpus); err != nil {
+		return fmt.Errorf("bind to CPUs %v: %w", cpus, err)
+	}
+	return nil
+}
+
+// maskCPUs lists the CPUs of a bit mask.
+func maskCPUs(mask uint64) []int {
+	var cpus []int
+	for i := range 64 {
+		if mask&(1<<i) != 0 {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus
+}
+
+func (w *worker) lockMemory() error {
+	if w.job.LockMem == 0 {
+		return nil
+	}
+	locked, err := sys.LockMemory(w.job.LockMem)
+	if err != nil {
+		return fmt.Errorf("lockmem=%d: %w", w.job.LockMem, err)
+	}
+	w.locked = locked
+	return nil
+}
+
+func (w *worker) priority() error {
+	if !w.job.IsSet("prio") && !w.job.IsSet("prioclass") && !w.job.IsSet("priohint") {
+		return nil
+	}
+	w.ioprio = sys.IOPrioValue(w.job.PrioClass, w.job.Prio, w.job.PrioHint)
+	w.st.IOPrio = w.ioprio
+	if err := sys.SetIOPrio(w.ioprio); err != nil {
+		return fmt.Errorf("set I/O priority class %d level %d: %w", w.job.PrioClass, w.job.Prio, err)
+	}
+	return nil
+}
+
+func (w *worker) niceness() error {
+	if w.job.Nice == 0 {
+		return nil
+	}
+	if err := sys.SetNice(w.job.Nice); err != nil {
+		return fmt.Errorf("nice=%d: %w", w.job.Nice, err)
+	}
+	return nil
+}
+
+// buffers allocates all I/Os and the memory of their buffers.
+func (w *worker) buffers() error {
+	depth := w.job.IODepth
+	if w.drv.Traits.Sync {
+		depth = 1
+	}
+	size := w.bufferSize()
+	var arena []byte
+	if w.needsData() {
+		align := 0
+		if w.job.Direct || w.job.IomemAlign > 0 || w.drv.Traits.Raw || w.drv.Traits.MemAlign {
+			align = w.job.IomemAlign
+		}
+		a, err := sys.NewArena(w.job.Mem, int(size)*depth, align, w.job.HugepageSize, w.job.MemFile)
+		if err != nil {
+			return fmt.Errorf("allocate %d buffers of %d bytes (mem=%s): %w", depth, size, w.job.Mem, err)
+		}
+		w.arena = a
+		arena = a.Mem
+	}
+	w.loop.init(w, depth, int(size), arena)
+	return nil
+}
+
+// bufferSize is the largest transfer that needs a buffer.
+func (w *worker) bufferSize() uint64 {
+	size := max(w.job.MaxBS[job.Read], w.job.MaxBS[job.Write])
+	if w.job.RW.TrimWrite {
+		size = max(size, w.job.MaxBS[job.Trim])
+	}
+	return (size + 511) &^ 511
+}
+
+// needsData reports whether the job moves data at all.
+func (w *worker) needsData() bool {
+	return !w.drv.Traits.NoIO && (w.job.RW.Read || w.job.RW.Write)
+}
+
+// openEngine opens the engine with all buffers in place.
+func (w *worker) openEngine() error {
+	l := &w.loop
+	if w.drv.Traits.Sync && w.job.IODepth > 1 {
+		w.r.note("%s: ioengine %s is synchronous, iodepth %d is capped at 1", w.job.Name, w.drv.Name, w.job.IODepth)
+	}
+	var files []*engines.File
+	if w.set != nil {
+		files = w.set.Files
+	}
+	eng, err := w.drv.Open(&engines.Worker{
+		Job: w.job, Depth: len(l.ios), MaxBatch: l.batchMax, IOs: l.ios, Arena: l.arena, Files: files,
+		Notice: func(format string, args ...any) { w.r.note(w.job.Name+": "+format, args...) },
+	}, w.job.Engine)
+	if err != nil {
+		return fmt.Errorf("ioengine %s: %w", w.drv.Name, err)
+	}
+	w.eng = eng
+	w.doer = engines.Inner(eng)
+	if w.set != nil {
+		w.attach()
+	}
+	return nil
+}
+
+// scheduler switches the I/O scheduler of the devices below the job's files.
+func (w *worker) scheduler() error {
+	if w.job.IOScheduler == "" || w.set == nil || w.drv.Traits.Diskless {
+		return nil
+	}
+	paths := make([]string, len(w.set.Files))
+	for i, f := range w.set.Files {
+		paths[i] = f.Name
+	}
+	notes, err := w.r.disks.SetScheduler(w.job.IOScheduler, paths)
+	for _, n := range notes {
+		w.r.note("%s: %s", w.job.Name, n)
+	}
+	return err
+}
+
+// lateLayout lays the files out on the worker's own thread, with create_serialize=0.
+func (w *worker) lateLayout() error {
+	if w.set != nil {
+		return nil
+	}
+	w.enter(stateSettingUp)
+	if w.layOut(); w.set != nil {
+		w.attach()
+	}
+	return nil
+}
+
+// attach lets the engine open the job's files itself if it does that.
+func (w *worker) attach() {
+	if w.doer != nil {
+		w.set.Attach(w.doer)
+		return
+	}
+	w.set.Attach(w.eng)
+}
+
+func (w *worker) generator() error {
+	files := make([]workload.File, len(w.set.Files))
+	for i, f := range w.set.Files {
+		files[i] = workload.File{Offset: f.Offset, Length: f.Length, Size: f.Size, Name: f.Name}
+	}
+	cfg := workload.Config{Job: w.job, Files: files, TotalSize: w.set.TotalSize, IOSize: w.set.IOSize, Events: w}
+	w.rate = newRates(w)
+	w.think = newThink(w)
+	if w.rate != nil {
+		cfg.Pace = w.rate.pace
+	}
+	gen, err := workload.New(cfg)
+	if err != nil {
+		return err
+	}
+	w.gen = gen
+	if n := gen.Note(); n != "" {
+		w.r.note("%s: %s", w.job.Name, n)
+	}
+	w.total.Store(gen.Remaining())
+	return nil
+}
+
+// contents fills the buffers of a writing job.
+func (w *worker) contents() error {
+	if !w.job.RW.Write || w.arena == nil {
+		return nil
+	}
+	for _, u := range w.loop.ios {
+		w.filler.Init(w.loop.full(u))
+	}
+	w.loop.refill = w.filler.PerIO()
+	return nil
+}
+
+// openTrace starts the log of write_iolog.
+func (w *worker) openTrace() error {
+	if w.job.WriteIolog == "" {
+		return nil
+	}
+	t, err := iolog.NewTrace(iolog.TracePath(w.job))
+	if err != nil {
+		return err
+	}
+	w.trace = t
+	for _, f := range w.set.Files {
+		t.Add(f.Name)
+	}
+	return nil
+}
+
+func (w *worker) preRun() error { return w.shell(w.job.ExecPrerun, "prerun") }
+
+// shell runs exec_prerun or exec_postrun; its output goes to NAME.MODE.txt as with fio.
+func (w *worker) shell(cmd, mode string) error {
+	if cmd == "" {
+		return nil
+	}
+	path := fmt.Sprintf("%s.%s.txt", w.job.Name, mode)
+	out, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("exec_%s: %w", mode, err)
+	}
+	defer out.Close()
+	w.r.print(fmt.Sprintf("%s : Saving output of %s in %s", w.job.Name, mode, path))
+	c := exec.Command("/bin/sh", "-c", cmd)
+	c.Stdout, c.Stderr = out, out
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("exec_%s %q: %w", mode, cmd, err)
+	}
+	return nil
+}
+
+func (w *worker) preRead() error {
+	if !w.job.PreRead {
+		return nil
+	}
+	w.enter(statePreReading)
+	return w.set.PreRead()
+}
+
+// errnoOf is the errno of an I/O result; a transfer of nothing without one is EIO, as in fio.
+func errnoOf(u *engines.IO) syscall.Errno {
+	if u.Errno == 0 && u.Done == 0 {
+		return syscall.EIO
+	}
+	return u.Errno
+}

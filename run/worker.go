@@ -1,0 +1,337 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"fiord/clock"
+	"fiord/engines"
+	"fiord/internal/sys"
+	"fiord/iolog"
+	"fiord/job"
+	"fiord/report"
+	"fiord/run/layout"
+	"fiord/stats"
+	"fiord/workload"
+)
+
+// worker runs one job on one OS thread of its own. Everything but the embedded published words belongs to that thread
+// once main has started, and to the scheduler before and after.
+type worker struct {
+	published
+
+	r   *runner
+	job *job.Job
+	drv *engines.Driver
+
+	delay time.Duration // start delay, drawn once
+
+	set    *layout.Set
+	gen    *workload.Generator
+	filler *workload.Filler // nil: buffers stay as they are
+	logs   *iolog.JobLogs   // nil: none
+	trace  *iolog.Trace     // nil: none
+
+	eng   engines.Engine
+	doer  engines.SyncEngine // not nil: I/O is done inside Do and never in flight
+	arena *sys.Arena
+
+	loop  loop // the hot loop's own state
+	rate  *rates
+	think *think
+
+	st          stats.Job
+	usage       sys.Usage // at the start of the measured part
+	snap        snapshot
+	ended       chan struct{}    // closed when the worker has ended
+	sampler     *stats.Sampler   // the helper's
+	sampledFrom int64            // the helper's: the epoch it samples from
+	locked      *sys.Locked      // lockmem
+	elapsed     [job.NDirs]int64 // ns each direction has run, over all passes
+	start       int64            // clock.Now at the start of the pass
+	ramping     bool
+	errShown    int // io_u errors printed
+
+	watched bool             // finished I/Os are logged or held against limits
+	maxLat  [job.NDirs]int64 // max_latency in ns, 0: none
+	ioprio  uint16           // of the thread
+}
+
+func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
+	w := &worker{r: r, job: j, drv: d}
+	w.st = stats.Job{
+		Name: j.Name, Desc: j.Description, Group: j.Group, Number: j.Number, Members: 1,
+		Continue: j.ContinueOnRead || j.ContinueOnWrite || j.ContinueOnVerify, LatencyDepth: j.IODepth, LatencyPercentile: 100,
+		Opt: showOptions(j),
+	}
+	w.delay = startDelay(j)
+	w.initHists()
+	var err error
+	if w.logs, err = iolog.NewJobLogs(j, r.registry); err != nil {
+		return nil, err
+	}
+	w.ended, w.snap.ready = make(chan struct{}), make(chan struct{}, 1)
+	w.sampler = stats.NewSampler(w.samplerConfig())
+	w.watched = w.logs != nil
+	for d, us := range j.MaxLatency {
+		w.maxLat[d] = int64(us) * 1000
+		w.watched = w.watched || us > 0
+	}
+	if w.filler, err = workload.NewFiller(j, r.cfg.Jobs...); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// showOptions are the options that decide how the job is reported.
+func showOptions(j *job.Job) stats.Show {
+	return stats.Show{
+		Unified: j.UnifiedRWReporting, SlatPct: j.SlatPercentiles, ClatPct: j.ClatPercentiles, LatPct: j.LatPercentiles,
+		Percentiles: j.PercentileList, SigFigs: j.SignificantFigures, KBBase: number(j.KBBase), UnitBase: number(j.UnitBase),
+		DisableLat: j.DisableLat, GroupReporting: j.GroupReporting, NoStats: !j.Stats,
+	}
+}
+
+// number is the value of an option whose allowed values are numbers; 0 when it was not given.
+func number(value string) int {
+	n, _ := strconv.Atoi(value)
+	return n
+}
+
+// samplerConfig says how bandwidth and IOPS are sampled, and which of the samples are logged.
+func (w *worker) samplerConfig() stats.SamplerConfig {
+	var c stats.SamplerConfig
+	c.BW, c.IOPS = iolog.SampleTimes(w.job)
+	if w.logs == nil {
+		return c
+	}
+	into := func(s *iolog.Series) func(now int64, d job.Dir, rate uint64) int64 {
+		if s == nil || s.PerIO() {
+			return nil
+		}
+		c.LogAvg = time.Duration(w.job.LogAvgMsec) * time.Millisecond
+		return func(now int64, d job.Dir, rate uint64) int64 {
+			bs := uint64(0)
+			if w.job.MinBS[d] == w.job.MaxBS[d] {
+				bs = w.job.MinBS[d]
+			}
+			return s.Add(now, rate, d, bs, 0, 0, 0)
+		}
+	}
+	c.BWLog, c.IOPSLog = into(w.logs.Bw), into(w.logs.Iops)
+	return c
+}
+
+// startDelay draws the start delay: a range is uniform, in fio's stream for it.
+func startDelay(j *job.Job) time.Duration {
+	lo, hi := j.StartDelay.Low, j.StartDelay.High
+	if hi <= lo {
+		return lo
+	}
+	rnd := workload.StreamRand(j, workload.StartDelayStream)
+	return time.Duration(rnd.Between(uint64(lo/time.Microsecond), uint64(hi/time.Microsecond))) * time.Microsecond
+}
+
+// initHists gives the latencies that are to be measured their histograms.
+func (w *worker) initHists() {
+	for d := range w.st.Dirs {
+		w.st.Dirs[d].Slat.Hist = histIf(w.job.SlatPercentiles)
+		w.st.Dirs[d].Clat.Hist = histIf(w.job.ClatPercentiles)
+		w.st.Dirs[d].Lat.Hist = histIf(w.job.LatPercentiles)
+	}
+	w.st.SyncLat = stats.Latency{Hist: new(stats.Hist)}
+}
+
+func histIf(on bool) *stats.Hist {
+	if !on {
+		return nil
+	}
+	return new(stats.Hist)
+}
+
+// layOut prepares the job's files.
+func (w *worker) layOut() {
+	set, err := layout.Prepare(w.job, w.drv, layout.Env{
+		Print: w.r.print, Stop: w.stopping, ReadOnly: w.r.cfg.ReadOnly, Shared: w.r.locks, Filler: w.filler,
+		Group: w.r.cfg.Jobs,
+	})
+	if err != nil {
+		w.failErr(err, "setup")
+		w.announce()
+		return
+	}
+	w.set = set
+	if w.job.DiskUtil {
+		for _, f := range set.Files {
+			w.r.disks.Add(f.Name)
+		}
+	}
+}
+
+// main is the life of the worker's thread. The thread ends with it: priorities and masks set on it are gone.
+func (w *worker) main() {
+	runtime.LockOSThread()
+	defer w.r.alive.Done()
+	w.st.Pid = sys.Gettid()
+	w.enter(stateInitialized)
+	if w.prepare() {
+		w.run()
+	}
+	w.enter(stateFinishing)
+	w.finish()
+	if w.r.exitAll || w.job.ExitAllOnError && w.st.Error != 0 {
+		w.r.terminateFor(w)
+	}
+	w.enter(stateExited)
+	close(w.ended)
+	w.r.notify()
+}
+
+// run does the passes of the job until keepRunning says no.
+func (w *worker) run() {
+	w.begin()
+	for first := true; w.keepRunning(); first = false {
+		w.start = clock.Now()
+		if !first {
+			if err := w.nextPass(); err != nil {
+				break
+			}
+		}
+		before := w.loop.bytes()
+		w.pass()
+		w.passTime()
+		if w.st.Error != 0 || w.stopping() {
+			break
+		}
+		if w.loop.bytes() == before && !w.drv.Traits.NoIO {
+			break // a pass that did nothing: another would not either
+		}
+	}
+	w.end()
+}
+
+// begin starts the measured part.
+func (w *worker) begin() {
+	now := clock.Now()
+	w.start = now
+	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
+	w.usage, _ = sys.ThreadUsage()
+	w.loop.begin(w, now)
+	w.rate.begin(now)
+	w.think.begin(now)
+	if w.logs != nil {
+		w.logs.Begin(now, sys.ClockMs(w.job.LogAlternateEpochClockID))
+	}
+	w.ramping = w.job.RampTime > 0 || w.job.RampSize > 0
+	if w.ramping {
+		w.enter(stateRamp)
+	} else {
+		w.enter(stateRunning)
+	}
+	w.epoch.Store(now)
+}
+
+// end stops the measured part: total run time and CPU use.
+func (w *worker) end() {
+	now := clock.Now()
+	w.loop.publish(w, now)
+	w.addUsage(&w.st)
+	w.st.RunMs = uint64(now-w.epoch.Load()) / 1e6
+}
+
+// addUsage stores in j what the thread has used since the start of the measured part.
+func (w *worker) addUsage(j *stats.Job) {
+	u, err := sys.ThreadUsage()
+	if err != nil {
+		return
+	}
+	j.UserNs, j.SysNs = uint64(u.User-w.usage.User), uint64(u.Sys-w.usage.Sys)
+	j.Ctx = u.VolCtx + u.InvCtx - w.usage.VolCtx - w.usage.InvCtx
+	j.MajFlt, j.MinFlt = u.MajFlt-w.usage.MajFlt, u.MinFlt-w.usage.MinFlt
+}
+
+// passTime adds the time of the pass to every direction that did I/O: fio's runtime, rounded up to milliseconds.
+func (w *worker) passTime() {
+	spent := clock.Now() - w.start
+	for d := range w.st.Dirs {
+		if w.st.Dirs[d].Bytes == 0 && w.loop.blocks[d] == 0 {
+			continue
+		}
+		w.elapsed[d] += spent
+		us := w.elapsed[d] / 1000
+		w.st.Dirs[d].Runtime = uint64(us+999) / 1000
+	}
+	w.start = clock.Now()
+}
+
+// keepRunning decides whether there is another pass, as fio does.
+func (w *worker) keepRunning() bool {
+	switch {
+	case w.stopping() || w.st.Error != 0:
+		return false
+	case w.job.TimeBased:
+		return true
+	case w.loop.loops < w.job.Loops:
+		w.loop.loops++
+		return true
+	}
+	return w.gen.More(w.loop.bytes())
+}
+
+// nextPass puts files and generator back to the start.
+func (w *worker) nextPass() error {
+	w.gen.NextPass()
+	if w.rate != nil {
+		w.rate.pacer.NextPass()
+	}
+	if w.job.UnlinkEachLoop {
+		if err := w.set.UnlinkEachLoop(); err != nil {
+			w.failErr(err, "unlink")
+			return err
+		}
+	}
+	return nil
+}
+
+// fail records the first error that ends the job. fn is what fio calls the function that failed.
+func (w *worker) fail(errno syscall.Errno, fn string) {
+	if w.st.Error != 0 {
+		return
+	}
+	_, file, line, _ := runtime.Caller(1)
+	w.st.Error = int(errno)
+	w.st.ErrorText = fmt.Sprintf("file:%s:%d, func=%s, error=%s", filepath.Base(file), line, fn, report.ErrnoText(int(errno)))
+}
+
+// failErr records an error of the operating system or of fiord's own checks.
+func (w *worker) failErr(err error, fn string) {
+	if w.st.Error != 0 {
+		return
+	}
+	errno := syscall.EINVAL
+	var e syscall.Errno
+	known := errors.As(err, &e)
+	if known && e != 0 {
+		errno = e
+	}
+	var fe *layout.FileError
+	if errors.As(err, &fe) {
+		fn = fe.Func()
+	}
+	_, file, line, _ := runtime.Caller(1)
+	w.st.Error = int(errno)
+	w.st.ErrorText = fmt.Sprintf("file:%s:%d, func=%s, error=%s", filepath.Base(file), line, fn, report.ErrnoText(int(errno)))
+	w.r.warn("fiord: job %q: %v", w.job.Name, err)
+}
+
+// announce prints the line that fio prints when a job ends with an error.
+func (w *worker) announce() {
+	if w.st.Error != 0 {
+		w.r.print(fmt.Sprintf("fio: pid=%d, err=%d/%s", w.st.Pid, w.st.Error, w.st.ErrorText))
+	}
+}

@@ -1,0 +1,148 @@
+package stats
+
+import (
+	"slices"
+
+	"fiord/job"
+)
+
+// Values of unified_rw_reporting as Show.Unified has them.
+const (
+	UnifiedNone  = "none"
+	UnifiedMixed = "mixed"
+	UnifiedBoth  = "both"
+)
+
+// Merge adds what src measured to j (fio's sum_thread_stats). Counts, CPU times and total run times add up, a
+// direction's run time is the longest. Where j reports mixed, everything goes to its first direction. Names, errors and
+// the like are not touched: see BuildGroups.
+func (j *Job) Merge(src *Job) {
+	for i := range src.Dirs {
+		to := i
+		if j.Opt.Unified == UnifiedMixed {
+			to = 0
+		}
+		if !j.Opt.DisablePrio {
+			j.Dirs[to].mergePrios(&src.Dirs[i], src)
+		}
+		j.Dirs[to].merge(&src.Dirs[i])
+	}
+	j.SyncIOs += src.SyncIOs
+	j.SyncLat.merge(src.SyncLat)
+	j.RunMs += src.RunMs
+
+	j.UserNs += src.UserNs
+	j.SysNs += src.SysNs
+	j.Ctx += src.Ctx
+	j.MajFlt += src.MajFlt
+	j.MinFlt += src.MinFlt
+
+	add(j.Depth[:], src.Depth[:])
+	add(j.Submit[:], src.Submit[:])
+	add(j.Complete[:], src.Complete[:])
+	j.Submits += src.Submits
+	j.Reaps += src.Reaps
+	add(j.LatNs[:], src.LatNs[:])
+	add(j.LatUs[:], src.LatUs[:])
+	add(j.LatMs[:], src.LatMs[:])
+
+	if src.CountZoneResets {
+		j.CountZoneResets = true
+		j.ZoneResets += src.ZoneResets
+	}
+	j.Extra.merge(&src.Extra)
+}
+
+// Mixed is a copy of j whose first direction is all directions together, as unified_rw_reporting=both shows beside
+// the others.
+func (j *Job) Mixed() *Job {
+	m := &Job{Name: j.Name, Group: j.Group, Members: j.Members, Opt: j.Opt}
+	m.Opt.Unified = UnifiedMixed
+	m.Merge(j)
+	return m
+}
+
+func (d *Dir) merge(src *Dir) {
+	d.IOs += src.IOs
+	d.Bytes += src.Bytes
+	d.Short += src.Short
+	d.Dropped += src.Dropped
+	d.Runtime = max(d.Runtime, src.Runtime)
+	d.Slat.merge(src.Slat)
+	d.Clat.merge(src.Clat)
+	d.Lat.merge(src.Lat)
+	d.BW.Merge(src.BW)
+	d.IOPS.Merge(src.IOPS)
+}
+
+// mergePrios adds the latencies by priority. A job whose I/Os all have its own priority keeps no list of them; its
+// latencies as a whole are those of that priority.
+func (d *Dir) mergePrios(src *Dir, owner *Job) {
+	prios := src.Prios
+	if len(prios) == 0 {
+		own := Prio{Value: owner.IOPrio, Latency: src.Clat}
+		if owner.Opt.LatPct {
+			own.Latency = src.Lat
+		}
+		prios = []Prio{own}
+	}
+	for _, p := range prios {
+		if p.N == 0 {
+			continue
+		}
+		i := slices.IndexFunc(d.Prios, func(q Prio) bool { return q.Value == p.Value })
+		if i < 0 {
+			i = len(d.Prios)
+			d.Prios = append(d.Prios, Prio{Value: p.Value})
+		}
+		d.Prios[i].Latency.merge(p.Latency)
+	}
+}
+
+// merge adds src, and never shares its histogram.
+func (l *Latency) merge(src Latency) {
+	l.Sum.Merge(src.Sum)
+	if src.Hist == nil {
+		return
+	}
+	if l.Hist == nil {
+		l.Hist = new(Hist)
+	}
+	l.Hist.Merge(src.Hist)
+}
+
+func (e *Extra) merge(src *Extra) {
+	e.SubmitCalls += src.SubmitCalls
+	e.ReapCalls += src.ReapCalls
+	e.SubmittedIOs += src.SubmittedIOs
+	e.ReapedIOs += src.ReapedIOs
+	e.GCCycles = max(e.GCCycles, src.GCCycles) // the collector is one for all jobs
+	for _, f := range src.Features {
+		if !slices.Contains(e.Features, f) {
+			e.Features = append(e.Features, f)
+		}
+	}
+	if e.Clock == "" {
+		e.Clock = src.Clock
+	}
+}
+
+func add(dst, src []uint64) {
+	for i, n := range src {
+		dst[i] += n
+	}
+}
+
+// setAgg sets the direction's mean bandwidth as percent of what the group did in direction of; without samples it is 0,
+// without a group of note 100.
+func (d *Dir) setAgg(g *Group, of job.Dir) {
+	d.BWAgg = 0
+	if d.BW.N == 0 {
+		return
+	}
+	d.BWAgg = 100
+	if g != nil && g.AggBW[of] > 1024 {
+		mean := float64(int(d.BW.Mean())) // fio passes the mean as an int
+		d.BWAgg = min(mean*100/(float64(g.AggBW[of])/1024), 100)
+	}
+}
