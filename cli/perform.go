@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -114,6 +115,7 @@ func (o *outlet) line(text string) {
 // warn takes an error line of the run. A document on standard output holds it, and then standard error gets it only
 // when a job has failed: there are scripts that take any text there for failure.
 func (o *outlet) warn(text string) {
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "fiord: "), "fio: ")
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.set.document() {

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows [root], and [tmpfs] where one can be mounted.
+// condition knows [root], [tmpfs] where one can be mounted, and [aligned] where direct I/O needs aligned blocks.
 func condition(cond string) (bool, error) {
 	switch cond {
 	case "root":
@@ -54,6 +54,19 @@ func condition(cond string) (bool, error) {
 			return false, nil
 		}
 		return true, syscall.Unmount(dir, 0)
+	case "aligned":
+		dir, err := os.MkdirTemp("", "fiord-")
+		if err != nil {
+			return false, err
+		}
+		defer os.RemoveAll(dir)
+		f, err := os.OpenFile(filepath.Join(dir, "f"), os.O_CREATE|os.O_WRONLY|syscall.O_DIRECT, 0o600)
+		if err != nil {
+			return false, nil
+		}
+		defer f.Close()
+		_, err = f.Write(make([]byte, 1000))
+		return errors.Is(err, syscall.EINVAL), nil
 	}
 	return false, fmt.Errorf("unknown condition %q", cond)
 }

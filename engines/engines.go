@@ -139,6 +139,12 @@ type Calls interface {
 	Calls() (submits, reaps uint64)
 }
 
+// Priorities tells every I/O priority that I/Os of direction d can get by the engine's own options, that of the job first;
+// nil when all get the same. The engine sets IO.Prio in Submit.
+type Priorities interface {
+	Priorities(d job.Dir) []uint16
+}
+
 // Driver is one I/O engine. It is stateless. Options returns a fresh struct to decode into; Open gets it back.
 type Driver struct {
 	Name, Doc string

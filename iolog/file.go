@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // file is a log being written. Jobs with per_job_logs=0 share one, so its writes are serialized.
@@ -13,6 +14,28 @@ type file struct {
 	f    *os.File
 	refs int
 	err  error // first error; nothing is written after it
+
+	// room is what the logs of a run may still keep in memory, in bytes; nil: nothing shared.
+	room *atomic.Int64
+}
+
+// take reserves n bytes of the run's memory for logs, and reports false where there is none left.
+func (l *file) take(n int64) bool {
+	if l.room == nil {
+		return true
+	}
+	if l.room.Add(-n) < 0 {
+		l.room.Add(n)
+		return false
+	}
+	return true
+}
+
+// give returns what take reserved.
+func (l *file) give(n int64) {
+	if l.room != nil {
+		l.room.Add(n)
+	}
 }
 
 // write writes b, whole lines, and reports the first error that any write met.
@@ -48,32 +71,50 @@ func (l *file) release() error {
 type Registry struct {
 	mu    sync.Mutex
 	files map[string]*file
+	room  atomic.Int64
 }
 
+// holdAll is how much all logs of a run together keep in memory.
+const holdAll = 256 << 20
+
 // NewRegistry makes an empty registry.
-func NewRegistry() *Registry { return &Registry{files: map[string]*file{}} }
+func NewRegistry() *Registry {
+	r := &Registry{files: map[string]*file{}}
+	r.room.Store(holdAll)
+	return r
+}
 
 // open opens the log at path, for appending where several jobs may write it. A log of one job is cut to nothing first.
 func (r *Registry) open(path string, shared bool) (*file, error) {
-	if !shared {
-		return openFile(path, os.O_TRUNC)
+	flag := os.O_TRUNC
+	if shared {
+		flag = os.O_APPEND
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l := r.files[path]; l != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.refs > 0 {
-			l.refs++
-			return l, nil
-		}
+	if l := r.files[path]; shared && l != nil && l.join() {
+		return l, nil
 	}
-	l, err := openFile(path, os.O_APPEND)
+	l, err := openFile(path, flag)
 	if err != nil {
 		return nil, err
 	}
-	r.files[path] = l
+	l.room = &r.room
+	if shared {
+		r.files[path] = l
+	}
 	return l, nil
+}
+
+// join adds a use, unless the file is closed already.
+func (l *file) join() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refs == 0 {
+		return false
+	}
+	l.refs++
+	return true
 }
 
 func openFile(path string, flag int) (*file, error) {

@@ -57,7 +57,7 @@ func (l *HistLog) Add(now int64, ns uint64, dir job.Dir, bs uint64) {
 	}
 	l.lastMs[dir] += l.everyMs
 	p := l.queue.next()
-	p.ms, p.bs, p.dir, p.counts = ms, bs, dir, *h
+	p.ms, p.bs, p.dir, p.counts = ms+l.epoch, bs, dir, *h
 	*h = stats.Hist{}
 }
 
@@ -67,7 +67,7 @@ func (l *HistLog) Close() error { return l.queue.close() }
 
 // line formats one record (fio's flush_hist_samples): time, direction, block size, then the columns.
 func (l *HistLog) line(b []byte, p *histPoint) []byte {
-	b = strconv.AppendInt(b, p.ms+l.epoch, 10)
+	b = strconv.AppendInt(b, p.ms, 10)
 	b = field(b, uint64(p.dir))
 	b = field(b, p.bs)
 	for i := 0; i < stats.HistBuckets; i += l.stride {

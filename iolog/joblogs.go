@@ -57,16 +57,17 @@ func NewJobLogs(j *job.Job, shared *Registry) (*JobLogs, error) {
 }
 
 // SampleTimes are the periods in which bandwidth and IOPS are sampled: bwavgtime and iopsavgtime, but log_avg_msec for
-// a job that logs them and does not give these (fio's add_job).
+// a job that logs them and does not give these (fio's add_job). They are 0 where each I/O is a sample of its own,
+// because the log has a line for each.
 func SampleTimes(j *job.Job) (bw, iops time.Duration) {
-	bwMs, iopsMs := j.BWAvgTime, j.IOPSAvgTime
-	if j.WriteBWLog.On && !j.IsSet("bwavgtime") {
-		bwMs = j.LogAvgMsec
+	return sampleTime(j, j.WriteBWLog.On, "bwavgtime", j.BWAvgTime), sampleTime(j, j.WriteIOPSLog.On, "iopsavgtime", j.IOPSAvgTime)
+}
+
+func sampleTime(j *job.Job, logged bool, option string, ms int) time.Duration {
+	if logged && (rateWindow(j, option, ms) == 0 || !j.IsSet(option)) {
+		ms = rateWindow(j, option, ms)
 	}
-	if j.WriteIOPSLog.On && !j.IsSet("iopsavgtime") {
-		iopsMs = j.LogAvgMsec
-	}
-	return time.Duration(bwMs) * time.Millisecond, time.Duration(iopsMs) * time.Millisecond
+	return time.Duration(ms) * time.Millisecond
 }
 
 // rateWindow is the averaging window of a bandwidth or IOPS log.

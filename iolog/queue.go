@@ -11,8 +11,9 @@ const holdBytes = 32 << 20
 type queue[T any] struct {
 	file   *file
 	format func([]byte, *T) []byte
-	size   int // records in a chunk
-	hold   int // full chunks kept before writing
+	size   int   // records in a chunk
+	bytes  int64 // memory of a chunk
+	hold   int   // full chunks kept before writing
 
 	cur        []T
 	free, full chan []T
@@ -22,7 +23,8 @@ type queue[T any] struct {
 }
 
 func newQueue[T any](f *file, size, recordBytes int, format func([]byte, *T) []byte) *queue[T] {
-	return &queue[T]{file: f, format: format, size: size, hold: max(1, holdBytes/(size*recordBytes))}
+	bytes := size * recordBytes
+	return &queue[T]{file: f, format: format, size: size, bytes: int64(bytes), hold: max(1, holdBytes/bytes)}
 }
 
 // next is the place of the next record.
@@ -57,7 +59,7 @@ func (q *queue[T]) run() {
 	defer close(q.done)
 	for c := range q.full {
 		q.held = append(q.held, c)
-		if len(q.held) <= q.hold {
+		if len(q.held) <= q.hold && q.file.take(q.bytes) {
 			q.free <- make([]T, 0, q.size)
 			continue
 		}
@@ -88,6 +90,7 @@ func (q *queue[T]) close() error {
 		_ = q.file.put(q.lines(c))
 	}
 	q.file.mu.Unlock()
+	q.file.give(q.bytes * int64(len(q.held)))
 	q.held, q.cur, q.text = nil, nil, nil
 	return q.file.release()
 }

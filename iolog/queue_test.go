@@ -73,6 +73,39 @@ func TestQueueShared(t *testing.T) {
 	}
 }
 
+// TestQueueRoom has a run's memory for logs used up by one log, so that another writes at once.
+func TestQueueRoom(t *testing.T) {
+	dir := t.TempDir()
+	reg := NewRegistry()
+	var queues []*queue[int]
+	for i := range 2 {
+		f, err := reg.open(filepath.Join(dir, strconv.Itoa(i)), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queues = append(queues, newQueue(f, 4, 8, number))
+	}
+	reg.room.Store(3 * 32)
+	var want []byte
+	for i := range 1000 {
+		*queues[i/500].next() = i
+		if i >= 500 {
+			want = number(want, &i)
+		}
+	}
+	for _, q := range queues {
+		if err := q.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, filepath.Join(dir, "1")); got != string(want) {
+		t.Errorf("file has %d bytes, want %d, or another order", len(got), len(want))
+	}
+	if left := reg.room.Load(); left != 3*32 {
+		t.Errorf("%d bytes of room are left, want all 96", left)
+	}
+}
+
 func TestQueueDiskFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here:", err)

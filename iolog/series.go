@@ -82,7 +82,7 @@ func (s *Series) Add(now int64, value uint64, dir job.Dir, bs, offset uint64, pr
 		return s.average(ms, value, dir)
 	}
 	p := s.queue.next()
-	*p = point{ms: ms, value: value, dir: dir, bs: bs, offset: offset, prio: prio}
+	*p = point{ms: ms + s.epoch, value: value, dir: dir, bs: bs, offset: offset, prio: prio}
 	if issued != 0 {
 		p.issueNs = max(issued-s.start, 0)
 	}
@@ -112,7 +112,7 @@ func (s *Series) flush(dir job.Dir, ms int64) {
 	}
 	mean := (w.sum + w.n/2) / w.n
 	p := s.queue.next()
-	*p = point{ms: ms, value: mean, peak: w.peak, dir: dir}
+	*p = point{ms: ms + s.epoch, value: mean, peak: w.peak, dir: dir}
 	if s.cfg.window == Maximum {
 		p.value = w.peak
 	}
@@ -132,7 +132,7 @@ func (s *Series) Close(now int64) error {
 // line formats one record (fio's flush_samples): time, value, second value, direction, block size, offset, priority,
 // issue time.
 func (s *Series) line(b []byte, p *point) []byte {
-	b = strconv.AppendInt(b, p.ms+s.epoch, 10)
+	b = strconv.AppendInt(b, p.ms, 10)
 	b = field(b, p.value)
 	if s.cfg.window == Both {
 		b = field(b, p.peak)

@@ -264,9 +264,10 @@ func (d *Decl) field(v reflect.Value) reflect.Value { return v.FieldByIndex(d.in
 
 // Allowed says in words what values the option takes, for messages.
 func (d *Decl) Allowed() string {
-	switch d.Kind {
-	case KindEnum:
+	if len(d.Vals) > 0 {
 		return "one of " + strings.Join(d.Vals, ", ")
+	}
+	switch d.Kind {
 	case KindBool:
 		return "0 or 1"
 	case KindFlag:

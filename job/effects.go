@@ -1,6 +1,9 @@
 package job
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // canonicalValues maps, by option, numeric spellings of enum values to their names.
 var canonicalValues = map[string]map[string]string{
@@ -68,7 +71,7 @@ func (l *Loader) afterSet(j *Job, d *Decl) error {
 		j.ContinueOnWrite = j.ContinueOnWrite || len(j.IgnoreError[1]) > 0
 		j.ContinueOnVerify = j.ContinueOnVerify || len(j.IgnoreError[2]) > 0
 	case "mem":
-		j.Mem, j.MemFile = cutColon(j.Mem)
+		j.Mem, j.MemFile, _ = strings.Cut(j.Mem, ":")
 	case "numjobs":
 		if j.NumJobs < 1 || j.NumJobs > l.MaxJobs {
 			return badValue(fmt.Sprint(j.NumJobs), "a number from 1 to %d", l.MaxJobs)
@@ -97,15 +100,6 @@ func (j *Job) splitLimits() {
 			}
 		}
 	}
-}
-
-func cutColon(s string) (before, after string) {
-	for i := range len(s) {
-		if s[i] == ':' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
 }
 
 // SplitNames splits a list of file names, directories or devices at colons. A colon behind a backslash belongs to the

@@ -122,3 +122,6 @@ func loadText(t testing.TB, l *Loader, text string) ([]*Job, []string, error) {
 	jobs, _, warnings, err := l.Load()
 	return jobs, warnings, err
 }
+
+// valueOf is the struct behind an engine's options.
+func valueOf(options any) reflect.Value { return reflect.ValueOf(options).Elem() }

@@ -20,8 +20,19 @@ func newExpander(env func(string) (string, bool)) *expander {
 	return &expander{env: env, keywords: []keyword{
 		{"$pagesize", strconv.Itoa(os.Getpagesize())},
 		{"$mb_memory", strconv.FormatUint(memoryBytes()>>20, 10)},
-		{"$ncpus", strconv.Itoa(runtime.NumCPU())},
+		{"$ncpus", strconv.Itoa(cpuCount())},
 	}}
+}
+
+// cpuCount is how many CPUs the machine is configured with, also where this process may use fewer.
+func cpuCount() int {
+	text, err := os.ReadFile("/sys/devices/system/cpu/possible")
+	if err == nil {
+		if list, err := numberList(strings.TrimSpace(string(text)), maxCPU, maxCPU+1); err == nil {
+			return len(list)
+		}
+	}
+	return runtime.NumCPU()
 }
 
 // memoryBytes is the machine's memory as the kernel reports it, 0 when it does not.

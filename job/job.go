@@ -25,8 +25,6 @@ type Job struct {
 	ContinueOnWrite  bool           // likewise write and trim errors
 	ContinueOnVerify bool           // likewise verify errors
 	MemFile          string         // file behind mem=mmap:FILE; empty: anonymous memory
-	BWLogAvgMsec     int            // averaging window of write_bw_log in ms, 0: each I/O
-	IOPSLogAvgMsec   int            // averaging window of write_iops_log in ms, 0: each I/O
 
 	Number    int // thread number, from 1, over all jobs; $jobnum is SubJob
 	SubJob    int // which of its numjobs clones, from 0

@@ -102,7 +102,7 @@ func (l *Loader) newDefaults() (*Job, error) {
 	if err := l.table.Defaults(&j.Options); err != nil {
 		return nil, err
 	}
-	j.UID, j.GID = -1, -1
+	j.UID, j.GID = -1, -1 // as themselves
 	return j, nil
 }
 
@@ -386,11 +386,8 @@ func (l *Loader) applyEngine(j *Job, s *section, opts []rawOption) error {
 
 // setOption decodes one of fio's own options and does what it implies.
 func (l *Loader) setOption(j *Job, d *Decl, value string, given bool) error {
-	switch d.Deprecated {
-	case "hard":
-		return ErrDeprecated
-	case "soft":
-		l.warnings = append(l.warnings, fmt.Sprintf("option %s is deprecated and has no effect", d.Name))
+	if err := l.deprecated(d); err != nil {
+		return err
 	}
 	if err := l.table.Set(&j.Options, d, value, given, j.kbBase()); err != nil {
 		return err
@@ -402,9 +399,23 @@ func (l *Loader) setOption(j *Job, d *Decl, value string, given bool) error {
 	return nil
 }
 
+// deprecated refuses an option that fio refuses, and notices one that it ignores.
+func (l *Loader) deprecated(d *Decl) error {
+	switch d.Deprecated {
+	case "hard":
+		return ErrDeprecated
+	case "soft":
+		l.warnings = append(l.warnings, fmt.Sprintf("option %s is deprecated and has no effect", d.Name))
+	}
+	return nil
+}
+
 func (l *Loader) setEngineOption(j *Job, d *Decl, value string, given bool) error {
 	t, err := l.engineTable(j.EngineDoc)
 	if err != nil {
+		return err
+	}
+	if err := l.deprecated(d); err != nil {
 		return err
 	}
 	// Engine options do not see kb_base, in fio either.

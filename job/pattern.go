@@ -44,7 +44,7 @@ func (p *Pattern) DecodeOption(d *Decl, text string, _ int) error {
 		}
 	}
 	if len(out.Bytes) == 0 {
-		return badValue(abbreviate(text), "%s", strings.ReplaceAll(wantPattern, "%", "%%"))
+		return badValue(abbreviate(text), "%s", wantPattern)
 	}
 	*p = out
 	return nil
@@ -89,7 +89,7 @@ func patternNumber(s string) (part []byte, rest string, err error) {
 	}
 	n, err := strconv.ParseInt(strings.TrimPrefix(s[:end], "+"), 10, 64)
 	if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
-		return nil, "", badValue(s, "%s", strings.ReplaceAll(wantPattern, "%", "%%"))
+		return nil, "", badValue(s, "%s", wantPattern)
 	}
 	for u := uint32(n); u != 0; u >>= 8 {
 		part = append(part, byte(u))

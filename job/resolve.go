@@ -2,7 +2,9 @@ package job
 
 import (
 	"fmt"
+	"math/bits"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -25,6 +27,7 @@ func (l *Loader) resolve(j *Job) []error {
 	r.times()
 	r.verify()
 	r.caching()
+	r.processors()
 	r.buffers()
 	r.reporting()
 	r.logs()
@@ -282,6 +285,23 @@ func (r *resolver) caching() {
 	}
 }
 
+// processors refuses CPUs that the machine does not have.
+func (r *resolver) processors() {
+	j := r.j
+	if r.l.ParseOnly {
+		return
+	}
+	limit := cpuCount()
+	for name, list := range map[string]CPUSet{"cpus_allowed": j.CPUsAllowed, "verify_async_cpus": j.VerifyAsyncCPUs} {
+		if n := len(list); n > 0 && list[n-1] >= limit {
+			r.errorf("%s: CPU %d does not exist, the last one is %d", name, list[n-1], limit-1)
+		}
+	}
+	if last := bits.Len64(j.CPUMask) - 1; last >= limit {
+		r.errorf("cpumask: CPU %d does not exist, the last one is %d", last, limit-1)
+	}
+}
+
 func (r *resolver) buffers() {
 	j := r.j
 	if j.BufferCompressPercentage == 100 {
@@ -311,6 +331,7 @@ func (r *resolver) reporting() {
 	if j.BlockErrorPercentiles && j.NrFiles != 1 {
 		r.errorf("block_error_percentiles works with one file per job, not %d", j.NrFiles)
 	}
+	j.PercentileList = slices.Sorted(slices.Values(j.PercentileList))
 	j.LatPercentiles = j.LatPercentiles && !j.DisableLat
 	j.ClatPercentiles = j.ClatPercentiles && !j.DisableClat
 	j.SlatPercentiles = j.SlatPercentiles && !j.DisableSlat
@@ -324,19 +345,11 @@ func (r *resolver) logs() {
 	if j.LogIssueTime && (!j.WriteLatLog.On || !j.LogOffset) {
 		r.errorf("log_issue_time requires write_lat_log and log_offset")
 	}
-	j.BWLogAvgMsec = logWindow(j.WriteBWLog.On, j.set["bwavgtime"], j.LogAvgMsec, &j.BWAvgTime)
-	j.IOPSLogAvgMsec = logWindow(j.WriteIOPSLog.On, j.set["iopsavgtime"], j.LogAvgMsec, &j.IOPSAvgTime)
-}
-
-// logWindow is the averaging window of a bandwidth or IOPS log: the smaller of log_avg_msec and the option's own, which
-// follows log_avg_msec when it is not given.
-func logWindow(on, given bool, avg int, own *int) int {
-	if !on {
-		return avg
+	// Without a window of its own a log's samples follow log_avg_msec.
+	if j.WriteBWLog.On && !j.set["bwavgtime"] {
+		j.BWAvgTime = j.LogAvgMsec
 	}
-	if given {
-		return min(avg, *own)
+	if j.WriteIOPSLog.On && !j.set["iopsavgtime"] {
+		j.IOPSAvgTime = j.LogAvgMsec
 	}
-	*own = avg
-	return avg
 }

@@ -129,6 +129,9 @@ func splitNumber(s string) (n int64, suffix string, err error) {
 	if end == start {
 		return 0, "", strconv.ErrSyntax
 	}
+	if hex && end < len(s) {
+		return 0, "", strconv.ErrSyntax // a suffix could be taken for digits
+	}
 	if hex {
 		n, err = strconv.ParseInt(strings.TrimPrefix(s[:start-2], "+")+s[start:end], 16, 64)
 	} else {

@@ -73,6 +73,9 @@ type FileService struct {
 	Kind  string  // random, roundrobin, sequential, zipf, pareto, normal
 	N     int     // I/Os before the next file; 1 when not given
 	Param float64 // theta, power or deviation of zipf, pareto, normal
+
+	Centered bool    // a centre was given
+	Center   float64 // of zipf, pareto, normal: a fraction of the files
 }
 
 // SyncRange is the value of sync_file_range: flags of the system call, and every how many writes.

@@ -169,7 +169,7 @@ func (f *FileService) DecodeOption(d *Decl, text string, _ int) error {
 		if err != nil {
 			return err
 		}
-		fs.Param = dist.Param
+		fs.Param, fs.Center, fs.Centered = dist.Param, dist.Center, dist.Center >= 0
 	}
 	*f = fs
 	return nil

@@ -49,6 +49,9 @@ var jobLine = regexp.MustCompile(`(?m)^.*: \(groupid=\d+, jobs=(\d+)\): err= *\d
 // fillFromNormal takes over what only the normal report says.
 func fillFromNormal(r *Result, normal string) {
 	found := jobLine.FindAllStringSubmatch(normal, -1)
+	if len(found) > len(r.Jobs) { // after status dumps, the last is the end's
+		found = found[len(found)-len(r.Jobs):]
+	}
 	for i, m := range found {
 		j := &r.Jobs[i]
 		j.Members, _ = strconv.Atoi(m[1])

@@ -9,9 +9,9 @@ import (
 	"fiord/stats"
 )
 
-// writeJSON writes one document and a line end; plus adds the latency histograms (json+).
-func writeJSON(b *bytes.Buffer, r *Result, plus bool) {
-	d := document{r: r, plus: plus}
+// writeJSON writes one document and a line end; plus adds the latency histograms (json+), own what only fiord measures.
+func writeJSON(b *bytes.Buffer, r *Result, plus, own bool) {
+	d := document{r: r, plus: plus, ownKeys: own}
 	d.object("", func() {
 		d.text("fio version", r.Version)
 		d.integer("timestamp", r.Time.Unix())
@@ -25,7 +25,9 @@ func writeJSON(b *bytes.Buffer, r *Result, plus bool) {
 		})
 		d.jsonDisks(r)
 		d.idle(r.Idle)
-		d.own()
+		if own || len(r.Warnings) > 0 {
+			d.own()
+		}
 	})
 	b.Write(d.buf.Bytes())
 	b.WriteByte('\n')
@@ -34,8 +36,9 @@ func writeJSON(b *bytes.Buffer, r *Result, plus bool) {
 // document is one JSON report being written.
 type document struct {
 	jsonText
-	r    *Result
-	plus bool
+	r       *Result
+	plus    bool
+	ownKeys bool
 }
 
 func (d *document) settings(key string, list []job.Setting) {
@@ -77,7 +80,9 @@ func (d *document) job(j *Job) {
 	d.usage(j)
 	d.distributions(j)
 	d.extras(j)
-	d.ownJob(j)
+	if d.ownKeys {
+		d.ownJob(j)
+	}
 }
 
 // dir writes the object of one direction.

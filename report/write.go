@@ -24,6 +24,7 @@ const (
 type Options struct {
 	Formats      []Format // empty: normal
 	TerseVersion int      // 2 to 5; 0: 3
+	Own          bool     // JSON: fiord's own numbers too, under the key "fiord"; warnings are there in any case
 }
 
 // ParseFormats reads the value of --output-format, a comma list. "minimal" and "csv" are other names of terse.
@@ -65,7 +66,7 @@ func Write(w io.Writer, r *Result, o Options) error {
 		writeTerse(&b, r, version)
 	}
 	if o.Has(JSON) || o.Has(JSONPlus) {
-		writeJSON(&b, r, o.Has(JSONPlus))
+		writeJSON(&b, r, o.Has(JSONPlus), o.Own)
 	}
 	if o.Has(Normal) {
 		writeNormal(&b, r)

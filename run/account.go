@@ -139,7 +139,7 @@ func (w *worker) watch(u *engines.IO, now int64) {
 		w.logRates(lg, u, now)
 	}
 	if limit := w.maxLat[dir]; limit > 0 && now-u.Start > limit {
-		w.r.warn("fiord: job %q: latency of %d nsec exceeds specified max (%d nsec): %s %s offset=%d, buflen=%d",
+		w.r.warn("job %q: latency of %d nsec exceeds specified max (%d nsec): %s %s offset=%d, buflen=%d",
 			w.job.Name, now-u.Start, limit, u.File.Name, u.Op, u.Offset, u.Len)
 		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
 	}
@@ -204,7 +204,7 @@ func (w *worker) showError(u *engines.IO) {
 			what = err.Error()
 		}
 	}
-	w.r.warn("fio: io_u error on file %s: %s: %s offset=%d, buflen=%d", u.File.Name, what, u.Op, u.Offset, len(u.Buf))
+	w.r.warn("io_u error on file %s: %s: %s offset=%d, buflen=%d", u.File.Name, what, u.Op, u.Offset, len(u.Buf))
 }
 
 // passOver reports whether continue_on_error and ignore_error let the job go on after the error.

@@ -137,7 +137,7 @@ func (w *worker) finish() {
 	}
 	if w.epoch.Load() != 0 {
 		if err := w.shell(w.job.ExecPostrun, "postrun"); err != nil {
-			w.r.warn("fiord: job %q: %v", w.job.Name, err)
+			w.r.warn("job %q: %v", w.job.Name, err)
 		}
 	}
 	w.closeFiles()

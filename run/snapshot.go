@@ -90,7 +90,7 @@ func (w *worker) copyOf() *stats.Job {
 	defer w.snap.mu.Unlock()
 	if !w.snap.have {
 		return &stats.Job{Name: w.job.Name, Desc: w.job.Description, Group: w.job.Group, Number: w.job.Number, Members: 1,
-			Opt: showOptions(w.job), LatencyDepth: w.job.IODepth, LatencyPercentile: 100}
+			Opt: showOptions(w.job), LatencyPercentile: 100}
 	}
 	c := w.snap.job
 	return &c

@@ -66,7 +66,7 @@ func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
 	w := &worker{r: r, job: j, drv: d}
 	w.st = stats.Job{
 		Name: j.Name, Desc: j.Description, Group: j.Group, Number: j.Number, Members: 1,
-		Continue: j.ContinueOnRead || j.ContinueOnWrite || j.ContinueOnVerify, LatencyDepth: j.IODepth, LatencyPercentile: 100,
+		Continue: j.ContinueOnRead || j.ContinueOnWrite || j.ContinueOnVerify, LatencyPercentile: 100,
 		Opt: showOptions(j),
 	}
 	w.delay = startDelay(j)
@@ -162,7 +162,6 @@ func (w *worker) layOut() {
 	})
 	if err != nil {
 		w.failErr(err, "setup")
-		w.announce()
 		return
 	}
 	w.set = set
@@ -221,6 +220,7 @@ func (w *worker) begin() {
 	w.start = now
 	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
 	w.usage, _ = sys.ThreadUsage()
+	w.st.LatencyDepth = w.job.IODepth
 	w.loop.begin(w, now)
 	w.rate.begin(now)
 	w.think.begin(now)
@@ -326,7 +326,7 @@ func (w *worker) failErr(err error, fn string) {
 	_, file, line, _ := runtime.Caller(1)
 	w.st.Error = int(errno)
 	w.st.ErrorText = fmt.Sprintf("file:%s:%d, func=%s, error=%s", filepath.Base(file), line, fn, report.ErrnoText(int(errno)))
-	w.r.warn("fiord: job %q: %v", w.job.Name, err)
+	w.r.warn("job %q: %v", w.job.Name, err)
 }
 
 // announce prints the line that fio prints when a job ends with an error.

@@ -10,7 +10,8 @@ import (
 // __show_run_stats does. A job without group_reporting is a row of its own; one with it joins the row before it if that
 // ends in its group. Jobs with stats=0 are left out.
 //
-// fio differs: it shows an empty row for each job with stats=0 and without group_reporting.
+// fio differs: it counts the rows by another rule than it fills them, and so shows empty rows without a name after them
+// where a job has stats=0 without group_reporting, or joins a row of a job without group_reporting.
 func BuildGroups(jobs []*Job) (rows []*Job, groups []Group) {
 	top := -1
 	var row *Job

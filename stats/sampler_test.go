@@ -20,8 +20,14 @@ func TestSampler(t *testing.T) {
 	var bw, iops []sample
 	start := 7 * ms
 	s := NewSampler(SamplerConfig{BW: 500 * time.Millisecond, IOPS: 250 * time.Millisecond,
-		BWLog:   func(now int64, d job.Dir, r uint64) int64 { bw = append(bw, sample{(now - start) / ms, d, r}); return 100 },
-		IOPSLog: func(now int64, d job.Dir, r uint64) int64 { iops = append(iops, sample{(now - start) / ms, d, r}); return 250 }})
+		BWLog: func(now int64, d job.Dir, r uint64) int64 {
+			bw = append(bw, sample{(now - start) / ms, d, r})
+			return 100
+		},
+		IOPSLog: func(now int64, d job.Dir, r uint64) int64 {
+			iops = append(iops, sample{(now - start) / ms, d, r})
+			return 250
+		}})
 	s.Begin(start, [3]uint64{5, 5, 5}, [3]uint64{1, 1, 1})
 	for _, step := range []struct {
 		at         int64

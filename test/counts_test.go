@@ -14,10 +14,10 @@ import (
 
 // counts is what a job did, by direction.
 type counts struct {
-	Job                     string
-	Error                   int
-	Reads, Writes, Trims    uint64
-	ReadB, WrittenB, TrimmB uint64
+	Job                       string
+	Error                     int
+	Reads, Writes, Trims      uint64
+	ReadB, WrittenB, TrimmedB uint64
 }
 
 // counted reads the counts of a JSON report, whatever text a fio put before it.
@@ -102,8 +102,8 @@ var countJobs = []struct{ name, args string }{
 	{"stonewall", "--filename=f --size=256k --name=a --rw=write --bs=4k --name=b --stonewall --rw=read --bs=8k"},
 	{"fsync", "--name=j --rw=write --bs=4k --size=256k --fsync=8 --end_fsync=1"},
 	{"overwrite", "--name=j --rw=randwrite --bs=4k --size=256k --overwrite=1"},
-	{"fallocate none", "--name=j --rw=randwrite --bs=4k --size=256k --io_size=64k --fallocate=none"},
-	{"fallocate truncate", "--name=j --rw=randwrite --bs=4k --size=256k --io_size=64k --fallocate=truncate"},
+	{"fallocate none", "--name=j --rw=write --bs=4k --size=256k --io_size=64k --fallocate=none"},
+	{"fallocate truncate", "--name=j --rw=write --bs=4k --size=256k --io_size=64k --fallocate=truncate"},
 	{"skip", "--name=j --rw=read:4k --bs=4k --size=256k"},
 	{"strided", "--name=j --rw=read --bs=4k --size=1m --zonemode=strided --zonesize=64k --zoneskip=64k"},
 	{"libaio", "--name=j --ioengine=libaio --iodepth=8 --rw=randwrite --bs=4k --size=1m"},

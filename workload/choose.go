@@ -129,17 +129,22 @@ func (g *Generator) openFile(i int) bool {
 // abandon gives up the file that had no I/O left: it closes once nothing of it is in flight, and is done for this pass
 // unless files are picked unevenly, where it starts over.
 func (g *Generator) abandon(i int) {
+	g.giveUp(i)
 	f := &g.files[i]
-	g.startClosing(i)
-	if f.refs == 0 && (g.tracked || !g.async) {
-		g.closeFile(i)
-	}
 	if g.service == serveSkewed {
 		f.reset(g.seeds[OffsetStream])
 		return
 	}
 	f.done = true
 	g.filesDone++
+}
+
+// giveUp closes file i, at once if nothing of it can be in flight.
+func (g *Generator) giveUp(i int) {
+	g.startClosing(i)
+	if g.files[i].refs == 0 && (g.tracked || !g.async) {
+		g.closeFile(i)
+	}
 }
 
 func (g *Generator) startClosing(i int) {
@@ -159,6 +164,18 @@ func (g *Generator) closeFile(i int) {
 			g.err = err
 		}
 	}
+}
+
+// Drained says that nothing is in flight any more: files that were given up close now. The caller says so at the end of
+// each pass, before the syncs of end_fsync.
+func (g *Generator) Drained() {
+	for i := range g.files {
+		if f := &g.files[i]; f.open && f.closing {
+			f.refs = 0
+			g.closeFile(i)
+		}
+	}
+	g.inflight = 0
 }
 
 // Close tells the events to close every file that is still open, in order. Nothing may be in flight.

@@ -22,6 +22,7 @@ type Filler struct {
 	compress int    // percent of each chunk that compresses away
 	chunk    uint64 // bytes of a chunk; 0: the least block size
 	minWrite uint64 // least block size of writes
+	maxBS    uint64 // largest block that a buffer takes
 
 	buf Rand // the stream that seeds buffers
 	dup dedupe
@@ -47,6 +48,7 @@ func NewFiller(j *job.Job, all ...*job.Job) (*Filler, error) {
 		compress: j.BufferCompressPercentage,
 		chunk:    uint64(max(j.BufferCompressChunk, 0)),
 		minWrite: max(j.MinBS[job.Write], 1),
+		maxBS:    largestBlock(j),
 		refill:   j.RefillBuffers || len(j.BufferPattern.Formats) > 0,
 		buf:      *StreamRand(j, BufferStream),
 	}
@@ -73,11 +75,21 @@ func NewFiller(j *job.Job, all ...*job.Job) (*Filler, error) {
 // PerIO reports whether Fill has anything to do for this job's writes.
 func (f *Filler) PerIO() bool { return f.write && (f.refill || f.scramble) }
 
-// Init fills the whole buffer of one IO before the run. Buffers must be given in the order of their IOs.
+// Init fills the buffer of one IO before the run, as far as the largest block reaches: what lies behind it is padding.
+// Buffers must be given in the order of their IOs.
 func (f *Filler) Init(buf []byte) {
 	if f.write {
-		f.fill(buf, f.minWrite, 0)
+		f.fill(buf[:min(uint64(len(buf)), f.maxBS)], f.minWrite, 0)
 	}
+}
+
+// largestBlock is the largest block that a buffer of j takes: trims need none, but for a job that writes what it trims.
+func largestBlock(j *job.Job) uint64 {
+	hi := max(j.MaxBS[job.Read], j.MaxBS[job.Write])
+	if j.RW.TrimWrite {
+		hi = max(hi, j.MaxBS[job.Trim])
+	}
+	return max(hi, 1)
 }
 
 // Block fills one block of a file that is laid out; off is where in the file it goes.

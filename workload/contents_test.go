@@ -94,8 +94,9 @@ func replayFile(f *Filler, j *job.Job, size int) []byte {
 	if !j.RW.Write {
 		return data
 	}
-	buf := make([]byte, bs)
+	buf := make([]byte, bs+100) // arenas pad buffers
 	f.Init(buf)
+	buf = buf[:bs]
 	for at := 0; at+bs <= size; at += bs {
 		if f.PerIO() {
 			f.Fill(&engines.IO{Op: engines.Write, Buf: buf, Offset: int64(at)})

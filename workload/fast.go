@@ -15,7 +15,7 @@ const (
 
 // chooseFast picks the loop for the job, once its only file is open.
 func (g *Generator) chooseFast() {
-	g.fast = fastNone
+	g.fast, g.quota = fastNone, 0
 	f := &g.files[0]
 	d := g.only
 	plain := len(g.files) == 1 && !g.mixed && !g.trimWrite && g.pace == nil && !g.strided && g.minBS[d] == g.maxBS[d] &&
@@ -36,81 +36,89 @@ func (g *Generator) chooseFast() {
 	}
 	g.fast = fastRandom
 	if f.blocks != nil {
-		if g.minBS[d] != g.align[d] {
-			g.fast = fastNone
-			return
-		}
 		g.fast = fastMapped
+		if g.minBS[d] != g.align[d] || f.blocks.blocks != f.last[d] {
+			g.fast = fastNone // the map is of smaller blocks, or reaches farther
+		}
 	}
 }
 
-// allowed is how many of want I/Os of size bytes may be issued before the pass ends.
-func (g *Generator) allowed(want int, size uint64) int {
+// maxQuota keeps a quota an int that a batch can be cut to.
+const maxQuota = 1 << 30
+
+// allowed is how many I/Os of size bytes may be issued before the pass ends.
+func (g *Generator) allowed(size uint64) uint64 {
 	if g.timeBased {
-		return want
+		return maxQuota
 	}
-	bytes := g.issuedBytes()
-	if bytes >= g.limit || g.passQueued >= g.passLimit {
+	if g.exhausted() {
 		return 0
 	}
-	left := (g.limit - bytes + size - 1) / size
+	n := (g.limit - g.issuedBytes() + size - 1) / size
 	if g.async {
-		left = min(left, (g.passLimit-g.passQueued+size-1)/size)
+		n = min(n, (g.passLimit-g.passQueued+size-1)/size)
 	}
 	if g.numberIOs != 0 {
-		most := g.numberIOs * g.loops
-		if g.done >= most {
-			return 0
-		}
-		left = min(left, most-g.done)
+		n = min(n, g.numberIOs*g.loops-g.done)
 	}
-	return int(min(left, uint64(want)))
+	return n
 }
 
-// fillFast fills reqs as far as the plain loop goes. 0 means that Next must look at what happens: the end of the range or
-// of the pass.
+// newQuota is how many I/Os the plain loop may give before Next must look: at the end of the range or of the pass.
+func (g *Generator) newQuota() int {
+	size := g.minBS[g.only]
+	n := min(g.allowed(size), maxQuota)
+	if g.fast == fastSequential {
+		f := &g.files[0]
+		at, end := f.pos[g.only], f.size
+		if f.base < f.size {
+			end = f.base + min(f.length, f.size-f.base)
+		}
+		if at >= end {
+			return 0
+		}
+		n = min(n, (end-at+size-1)/size, (f.size-at)/size)
+	}
+	return int(n)
+}
+
+// fillFast fills reqs as far as the plain loop goes; 0 means that Next must look.
 func (g *Generator) fillFast(reqs []Req) int {
-	d := g.only
-	size := g.minBS[d]
-	n := g.allowed(len(reqs), size)
+	if g.quota == 0 {
+		g.quota = g.newQuota()
+	}
+	n := min(len(reqs), g.quota)
 	if n == 0 {
 		return 0
 	}
 	f := &g.files[0]
+	d := g.only
+	size := g.minBS[d]
 	switch g.fast {
 	case fastSequential:
-		n = g.fillSequential(f, reqs[:n], size)
+		g.fillSequential(f, reqs[:n], size)
 	case fastRandom:
 		g.fillRandom(f, reqs[:n], size)
 	default:
-		n = g.fillMapped(f, reqs[:n], size)
+		if n = g.fillMapped(f, reqs[:n], size); n == 0 {
+			return 0
+		}
 	}
-	if n == 0 {
-		return 0
-	}
-	op := engines.Op(d)
+	g.quota -= n
 	g.offset = uint64(reqs[n-1].Offset)
 	f.begin[d], f.pos[d] = g.offset, g.offset+size
-	g.zoneBytes += uint64(n) * size
 	g.rwmixDir = d
-	g.account(op, uint64(n), size)
+	g.account(engines.Op(d), uint64(n), size)
 	return n
 }
 
-// fillSequential stops where the range or the file ends.
-func (g *Generator) fillSequential(f *file, reqs []Req, size uint64) int {
-	at := f.pos[g.only]
-	end := min(f.base+f.length, f.size)
-	if at >= end || f.size-at < size {
-		return 0
-	}
-	n := min(uint64(len(reqs)), (end-at+size-1)/size, (f.size-at)/size)
+func (g *Generator) fillSequential(f *file, reqs []Req, size uint64) {
 	op := engines.Op(g.only)
-	for i := range reqs[:n] {
-		reqs[i] = Req{Op: op, Offset: int64(at), Len: int(size)}
-		at += size
+	at := int64(f.pos[g.only])
+	for i := range reqs {
+		reqs[i] = Req{Op: op, Offset: at, Len: int(size)}
+		at += int64(size)
 	}
-	return int(n)
 }
 
 func (g *Generator) fillRandom(f *file, reqs []Req, size uint64) {

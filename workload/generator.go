@@ -57,6 +57,7 @@ type Generator struct {
 
 	fast   fastKind
 	one    [1]Req // what Next fills
+	quota  int    // I/Os that the plain loop may give before its limits are looked at again
 	job    *job.Job
 	events Events
 	closer ClosingEvents
@@ -93,8 +94,9 @@ func New(cfg Config) (*Generator, error) {
 	}
 	g := &Generator{plan: newPlan(j, len(cfg.Files)), job: j, events: cfg.Events, pace: cfg.Pace, current: -1, seqLeft: 1}
 	for d, bs := range g.minBS {
-		if bs == 0 || g.maxBS[d] == 0 {
-			return nil, fmt.Errorf("workload: block size of %ss: want above 0, got 0", job.Dir(d))
+		if bs == 0 || g.maxBS[d] < bs || g.align[d] == 0 {
+			return nil, fmt.Errorf("workload: block sizes of %ss: want above 0, got %d to %d, aligned to %d", job.Dir(d), bs,
+				g.maxBS[d], g.align[d])
 		}
 	}
 	g.closer, _ = cfg.Events.(ClosingEvents)
@@ -204,7 +206,7 @@ func (g *Generator) setRandom(f *file, name string, zeta map[uint64]*skewed) err
 // skewedLike makes a file's distribution; what depends on the range alone is taken over from like, which is costly to
 // compute for large files.
 func skewedLike(like *skewed, dist *job.Distribution, n uint64, seed uint32) *skewed {
-	kind := map[string]skewKind{"zipf": skewZipf, "pareto": skewPareto, "normal": skewNormal}[dist.Kind]
+	kind := skewKinds[dist.Kind]
 	if like == nil || kind != skewZipf {
 		return newSkewed(kind, n, dist.Param, dist.Center, seed, true)
 	}
@@ -236,10 +238,11 @@ func (g *Generator) seed(wide bool) {
 		g.fileRand = g.seeds.stream(j, FileStream, wide)
 	case serveSkewed:
 		t := &j.FileServiceType
-		kind := map[string]skewKind{"zipf": skewZipf, "pareto": skewPareto}[t.Kind]
-		if t.Kind == "normal" || t.Kind == "gauss" {
-			kind = skewNormal
+		center := -1.0
+		if t.Centered {
+			center = t.Center
 		}
-		g.fileSkew = newSkewed(kind, uint64(len(g.files))<<serviceShift, t.Param, -1, uint32(g.seeds[FileStream]), false)
+		n := uint64(len(g.files)) << serviceShift
+		g.fileSkew = newSkewed(skewKinds[t.Kind], n, t.Param, center, uint32(g.seeds[FileStream]), false)
 	}
 }

@@ -2,6 +2,10 @@ package workload
 
 import "fiord/job"
 
+// mostDraws bounds the search for a length that fits into the rest of a file. fio draws for ever, which only a huge range
+// of lengths makes visible.
+const mostDraws = 1 << 22
+
 // lengthOf is how long the I/O at g.offset is; 0 when no length fits there.
 func (g *Generator) lengthOf(f *file, d job.Dir, random bool) uint64 {
 	if g.rw.Random && g.trimWrite && d == job.Write {
@@ -21,7 +25,7 @@ func (g *Generator) lengthOf(f *file, d job.Dir, random bool) uint64 {
 	if f.length+f.start < g.offset || room < g.fitBS[d] || room < least {
 		return 0
 	}
-	for {
+	for range mostDraws {
 		var n uint64
 		if g.splits[d] == nil {
 			n = least + g.bsRand[d].Below(most)
@@ -35,6 +39,7 @@ func (g *Generator) lengthOf(f *file, d job.Dir, random bool) uint64 {
 			return n
 		}
 	}
+	return 0
 }
 
 // splitLength draws from bssplit: the first length, from the rarest on, whose share is hit and that fits.

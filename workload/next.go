@@ -38,7 +38,7 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 	if g.err != nil || !g.timeBased && g.exhausted() {
 		return End
 	}
-	for {
+	for range g.patience() {
 		i, v := g.nextFile()
 		if v != Issue {
 			return v
@@ -46,10 +46,7 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 		f := &g.files[i]
 		op, ok := g.operation(f)
 		if !ok {
-			g.startClosing(i)
-			if f.refs == 0 && (g.tracked || !g.async) {
-				g.closeFile(i)
-			}
+			g.giveUp(i)
 			return End
 		}
 		if g.make(f, op, r) {
@@ -62,6 +59,17 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 		}
 		g.abandon(i)
 	}
+	g.note("no file has room for an I/O")
+	return End
+}
+
+// patience is how many files in a row may turn out to have no I/O left. Files that are done are not asked again; those
+// picked unevenly start over, and if none of them has room for one block fio goes on forever.
+func (g *Generator) patience() int {
+	if g.service == serveSkewed {
+		return 1 << 16
+	}
+	return len(g.files) + 1
 }
 
 // make fills r with an I/O of f that does op. It reports false when f has no such I/O left.
@@ -97,6 +105,7 @@ func (g *Generator) make(f *file, op engines.Op, r *Req) bool {
 	g.unmarked = false
 	r.Offset, r.Len = int64(g.offset), int(n)
 	g.account(op, 1, n)
+	g.quota = 0
 	return true
 }
 

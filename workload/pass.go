@@ -12,7 +12,7 @@ func (g *Generator) More(moved uint64) bool {
 	if g.ioSize-moved < g.mostBS {
 		return false
 	}
-	return g.givenIOSize || g.filesDone < len(g.files) || !g.allDone()
+	return g.givenIOSize || !g.allDone()
 }
 
 func (g *Generator) allDone() bool {
@@ -54,6 +54,7 @@ func (g *Generator) RampOver(inflight int) {
 	g.done = uint64(max(inflight, 0))
 	g.zoneBytes = 0
 	g.rwmixUntil = 0
+	g.quota = 0
 	if g.restart {
 		g.filesDone = 0
 	}

@@ -68,13 +68,14 @@ type plan struct {
 	zoneSize, zoneRange, zoneSkip uint64
 }
 
-// newPlan works out the fields that need only the job and the number of its files.
+// newPlan works out the fields that need only the job and the number of its files. It takes the job as the loader has
+// resolved it: block sizes, alignment, open files and zones without gaps.
 func newPlan(j *job.Job, files int) plan {
 	p := plan{
 		rw: j.RW, trimWrite: j.RW.TrimWrite, mixed: j.RW.Read && j.RW.Write,
 		unaligned: j.BSUnaligned, bsBySeq: j.BSIsSeqRand, stride: j.RandomSequenceStride,
 		seqNr: max(j.RW.SeqNr, 1), seqAdd: uint64(j.RW.SeqAdd), identical: j.RWSequencer == "identical",
-		timeBased: j.TimeBased && j.Runtime > 0,
+		timeBased: j.TimeBased,
 		fsync:     uint64(max(j.Fsync, 0)), fdatasync: uint64(max(j.Fdatasync, 0)), barrier: uint64(max(j.WriteBarrier, 0)),
 		noMap: j.NoRandomMap,
 	}
@@ -111,33 +112,22 @@ func (p *plan) setEngine(j *job.Job) {
 
 func (p *plan) setSizes(j *job.Job) {
 	p.leastBS = 1<<64 - 1
+	p.minBS, p.maxBS, p.align = j.MinBS, j.MaxBS, j.BA
 	for d := range p.minBS {
-		p.minBS[d], p.maxBS[d] = j.BS[d], j.BS[d]
-		if r := j.BSRange[d]; r.Max > 0 {
-			p.minBS[d], p.maxBS[d] = r.Min, r.Max
-		}
+		p.leastBS = min(p.leastBS, p.minBS[d])
+		p.mostBS = max(p.mostBS, p.maxBS[d])
 		p.fitBS[d] = p.minBS[d]
 		if s := j.BSSplit[d]; len(s) > 0 {
 			p.setSplit(d, s)
 		}
-		p.align[d] = j.BA[d]
-		if p.align[d] == 0 || !j.RW.Random {
-			p.align[d] = p.minBS[d]
-		}
-		if p.align[d] != p.minBS[d] {
-			p.noMap = true // fio: blockalign turns the map off
-		}
-		p.leastBS = min(p.leastBS, p.minBS[d])
-		p.mostBS = max(p.mostBS, p.maxBS[d])
 	}
 }
 
 // setSplit takes the mix of lengths of one direction.
 func (p *plan) setSplit(d int, s job.BSSplit) {
 	p.splits[d] = s
-	p.minBS[d], p.maxBS[d], p.fitBS[d] = s[0].BS, s[0].BS, 0
+	p.fitBS[d] = 0
 	for _, e := range s {
-		p.minBS[d], p.maxBS[d] = min(p.minBS[d], e.BS), max(p.maxBS[d], e.BS)
 		if e.Percent > 0 && (p.fitBS[d] == 0 || e.BS < p.fitBS[d]) {
 			p.fitBS[d] = e.BS
 		}
@@ -162,9 +152,6 @@ func (p *plan) setDistribution(j *job.Job) {
 			p.sequence = append(p.sequence, uint64(max(n, 0)))
 		}
 	}
-	if p.pick != pickUniform {
-		p.noMap = true
-	}
 	if p.pick == pickZoned || p.pick == pickZonedAbs {
 		for d := range p.zones {
 			p.zones[d] = newZoneTable(j.RandomDistribution[d].Zones)
@@ -173,9 +160,9 @@ func (p *plan) setDistribution(j *job.Job) {
 }
 
 func (p *plan) setFiles(j *job.Job, files int) {
-	p.openFiles = j.OpenFiles
-	if p.openFiles <= 0 || p.openFiles > files {
-		p.openFiles = files
+	p.openFiles = files
+	if j.OpenFiles > 0 {
+		p.openFiles = min(files, j.OpenFiles)
 	}
 	p.serviceNr = max(j.FileServiceType.N, 1)
 	switch j.FileServiceType.Kind {
@@ -186,13 +173,9 @@ func (p *plan) setFiles(j *job.Job, files int) {
 	case "zipf", "pareto", "normal", "gauss":
 		p.service, p.serviceNr = serveSkewed, 1
 	}
-	// fio looks at openfiles as given: strided zones need a job that may open one file, or does not say.
-	if (j.ZoneMode == "strided" || j.ZoneMode == "" && j.ZoneSize > 0) && j.OpenFiles <= 1 && j.ZoneSize > 0 {
+	if j.ZoneMode == "strided" && j.ZoneSize > 0 {
 		p.strided = true
-		p.zoneSize, p.zoneRange, p.zoneSkip = j.ZoneSize, j.ZoneRange, j.ZoneSkip.Value
-		if p.zoneRange == 0 {
-			p.zoneRange = p.zoneSize
-		}
+		p.zoneSize, p.zoneRange, p.zoneSkip = j.ZoneSize, max(j.ZoneRange, 1), j.ZoneSkip.Value
 	}
 }
 

@@ -24,6 +24,9 @@ const (
 	skewNormal
 )
 
+// skewKinds are the names of the kinds in random_distribution and file_service_type.
+var skewKinds = map[string]skewKind{"zipf": skewZipf, "pareto": skewPareto, "normal": skewNormal}
+
 // zipfTerms bounds the zeta sum of large ranges, as fio does.
 const zipfTerms = 10_000_000
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -128,6 +129,8 @@ func NewRig(t testing.TB, d *engines.Driver, depth int, opts ...Option) *Rig {
 
 func newRig(t testing.TB, d *engines.Driver, c *config) *Rig {
 	t.Helper()
+	// An engine belongs to one thread, as in a run. The thread ends with the test's goroutine.
+	runtime.LockOSThread()
 	dir := c.dir
 	if dir == "" {
 		dir = t.TempDir()

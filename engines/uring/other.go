@@ -87,6 +87,7 @@ func (e *engine) refill(f *engines.File) bool {
 	if err := e.r.UpdateFile(uint32(f.Index), int32(f.Fd)); err != nil {
 		e.slotErrno = syscall.EBADF
 		_ = errors.As(err, &e.slotErrno)
+		e.slots[f.Index] = -1 // the kernel empties a slot before it looks at what is to go there
 		return false
 	}
 	e.slots[f.Index] = int32(f.Fd)

@@ -108,9 +108,13 @@ func Fallocate(fd int, keepSize bool, off, n int64) error {
 // byte is written into every block that is not there yet, as the C library does it.
 func PosixFallocate(fd int, off, n int64) error {
 	err := Fallocate(fd, false, off, n)
-	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) {
-		return err
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		return touchBlocks(fd, off, n)
 	}
+	return err
+}
+
+func touchBlocks(fd int, off, n int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
