@@ -179,8 +179,11 @@ func kindText(d *job.Decl) string {
 		job.KindEnum: "one of the valid values", job.KindBool: "boolean: 0 or 1", job.KindFlag: "switch: no value, 0 or 1",
 		job.KindInt: "integer", job.KindSize: "size: bytes, a percentage, or zones with the suffix z",
 		job.KindRange: "range: low-high", job.KindFloatList: "numbers separated by colons",
-		job.KindString: "text", job.KindCustom: "see its help", job.KindDeprecated: "none: it is no longer used",
+		job.KindString: "text", job.KindCustom: "a syntax of its own", job.KindDeprecated: "none: it is no longer used",
 	}[d.Kind]
+	if d.Kind == job.KindCustom && len(d.Vals) > 0 {
+		text = "one of the valid values, some of them with parameters"
+	}
 	if d.Kind == job.KindTime {
 		text = "time, a bare number counts " + map[time.Duration]string{
 			time.Second: "seconds", time.Millisecond: "milliseconds", time.Microsecond: "microseconds"}[d.Unit]

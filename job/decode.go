@@ -20,8 +20,8 @@ func (t *Table) Set(structPtr any, d *Decl, text string, given bool, kbBase int)
 // Defaults sets every option that declares a default.
 func (t *Table) Defaults(structPtr any) error {
 	for _, d := range t.decls {
-		if !d.HasDefault {
-			continue
+		if d.Default == "" {
+			continue // none, or an empty string, which is the zero value
 		}
 		if err := t.Set(structPtr, d, d.Default, true, 1024); err != nil {
 			return fmt.Errorf("default of %s: %w", d.Name, err)
@@ -33,7 +33,7 @@ func (t *Table) Defaults(structPtr any) error {
 // isDefault reports whether the option has its default value in the struct.
 func (t *Table) isDefault(structPtr any, d *Decl) bool {
 	def := reflect.New(d.typ)
-	if d.HasDefault {
+	if d.Default != "" {
 		if err := d.set(def.Elem(), d.Default, true, 1024); err != nil {
 			return false
 		}

@@ -261,7 +261,7 @@ type sized struct {
 	A       int32   `fio:"a" def:"-1"`
 	B       uint8   `fio:"b" vals:"1|2"`
 	C       uint64  `fio:"c" alias:"cc|ccc"`
-	D       string  `fio:"d" vals:"x|y"`
+	D       string  `fio:"d" def:"" vals:"x|y"`
 	E       float64 `fio:"e" min:"-1" max:"1"`
 	F       int64   `fio:"f" unit:"us"`
 	skipped int

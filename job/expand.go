@@ -12,15 +12,17 @@ import (
 type expander struct {
 	env      func(string) (string, bool)
 	keywords []keyword
+	cpus     int // CPUs of the machine
 }
 
 type keyword struct{ word, value string }
 
 func newExpander(env func(string) (string, bool)) *expander {
-	return &expander{env: env, keywords: []keyword{
+	cpus := cpuCount()
+	return &expander{env: env, cpus: cpus, keywords: []keyword{
 		{"$pagesize", strconv.Itoa(os.Getpagesize())},
 		{"$mb_memory", strconv.FormatUint(memoryBytes()>>20, 10)},
-		{"$ncpus", strconv.Itoa(cpuCount())},
+		{"$ncpus", strconv.Itoa(cpus)},
 	}}
 }
 

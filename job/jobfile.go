@@ -112,7 +112,8 @@ func (r *fileReader) lines(file string, data []byte) error {
 		var raw []byte
 		raw, data, _ = bytes.Cut(data, []byte("\n"))
 		line := strings.TrimLeftFunc(string(raw), isBlank)
-		if line == "" || line[0] == ';' || line[0] == '#' {
+		nul := bytes.IndexByte(raw, 0) >= 0
+		if !nul && (line == "" || line[0] == ';' || line[0] == '#') {
 			continue
 		}
 		fail := func(err error) error {
@@ -122,7 +123,7 @@ func (r *fileReader) lines(file string, data []byte) error {
 			}
 			return e
 		}
-		if strings.IndexByte(line, 0) >= 0 {
+		if nul {
 			return fail(fmt.Errorf("%w: the line holds a NUL byte", ErrSyntax))
 		}
 		line = stripEnd(line)

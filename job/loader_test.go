@@ -116,7 +116,7 @@ func TestCommandLine(t *testing.T) {
 func TestCommandLineErrors(t *testing.T) {
 	tests := []struct{ options, want string }{
 		{"bss=4k", `command line: bss: unknown option "bss": did you mean "bs"?`},
-		{"name=a hipri", `command line: section [a]: hipri: unknown option "hipri": it belongs to ioengine io_uring, io_uring_cmd, pvsync2, this job uses psync`},
+		{"name=a hipri", `command line: section [a]: hipri: unknown option "hipri": it belongs to ioengine io_uring, io_uring_cmd, pvsync2, sg, this job uses psync`},
 		{"name=a ioengine=libaioo", `command line: section [a]: ioengine: engine not loadable: libaioo: did you mean "libaio"?`},
 		{"ioengine=rbd", `command line: ioengine: engine not loadable: rbd: not part of a default build`},
 		{"ioengine=external:x.so", `command line: ioengine: engine not loadable: external engine "x.so": shared objects cannot be loaded into a static binary`},

@@ -291,7 +291,7 @@ func (r *resolver) processors() {
 	if r.l.ParseOnly {
 		return
 	}
-	limit := cpuCount()
+	limit := r.l.expand.cpus
 	for name, list := range map[string]CPUSet{"cpus_allowed": j.CPUsAllowed, "verify_async_cpus": j.VerifyAsyncCPUs} {
 		if n := len(list); n > 0 && list[n-1] >= limit {
 			r.errorf("%s: CPU %d does not exist, the last one is %d", name, list[n-1], limit-1)

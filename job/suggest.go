@@ -7,7 +7,7 @@ func (l *Loader) unknownOption(name string, j *Job) error {
 	e := &UnknownOptionError{Name: name, Engine: j.IOEngine}
 	for i := range l.Engines {
 		decl := &l.Engines[i]
-		if t, err := l.engineTable(decl); err == nil && t != nil && t.Lookup(name) != nil && decl != j.EngineDoc {
+		if t, err := l.engineTable(decl); err == nil && t != nil && t.Lookup(name) != nil && decl != j.EngineDoc && !decl.External {
 			e.Owners = append(e.Owners, decl.Name)
 		}
 	}

@@ -1,7 +1,9 @@
 package job
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -259,13 +261,7 @@ func numberList(text string, limit, most int) ([]int, error) {
 	if len(seen) > most {
 		return nil, badValue(text, "at most %d numbers", most)
 	}
-	list := make([]int, 0, len(seen))
-	for n := 0; n <= limit; n++ {
-		if seen[n] {
-			list = append(list, n)
-		}
-	}
-	return list, nil
+	return slices.Sorted(maps.Keys(seen)), nil
 }
 
 // DecodeOption reads direction names separated by commas. The name sync is taken too: fio lists syncs among them.

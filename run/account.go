@@ -118,25 +118,36 @@ func (w *worker) addSlat(u *engines.IO, now int64) {
 		d.Slat.Hist.Add(slat)
 	}
 	if w.logs != nil && w.logs.Slat != nil {
-		w.logs.Slat.Add(now, slat, u.Op.Dir(), uint64(u.Len), uint64(u.Offset), w.ioprio, now)
+		w.logs.Slat.Add(now, slat, u.Op.Dir(), uint64(u.Len), uint64(u.Offset), w.prioOf(u), now)
 	}
+}
+
+// prioOf is the priority that the I/O had: its own, or the thread's.
+func (w *worker) prioOf(u *engines.IO) uint16 {
+	if u.Prio != 0 {
+		return u.Prio
+	}
+	return w.ioprio
 }
 
 // watch does what only some jobs want of a finished I/O: logs and latency limits.
 func (w *worker) watch(u *engines.IO, now int64) {
 	dir := u.Op.Dir()
 	if lg := w.logs; lg != nil {
-		bs, off := uint64(u.Len), uint64(u.Offset)
+		bs, off, prio := uint64(u.Len), uint64(u.Offset), w.prioOf(u)
 		if lg.Lat != nil && !w.job.DisableLat {
-			lg.Lat.Add(now, uint64(now-u.Start), dir, bs, off, w.ioprio, 0)
+			lg.Lat.Add(now, uint64(now-u.Start), dir, bs, off, prio, 0)
 		}
 		if lg.Clat != nil && !w.job.DisableClat {
-			lg.Clat.Add(now, uint64(now-u.Issued), dir, bs, off, w.ioprio, u.Issued)
+			lg.Clat.Add(now, uint64(now-u.Issued), dir, bs, off, prio, u.Issued)
 		}
 		if lg.Hist != nil && !w.job.DisableClat {
 			lg.Hist.Add(now, uint64(now-u.Issued), dir, bs)
 		}
 		w.logRates(lg, u, now)
+	}
+	if w.prios[dir] != nil {
+		w.addPrio(u, now)
 	}
 	if limit := w.maxLat[dir]; limit > 0 && now-u.Start > limit {
 		w.r.warn("job %q: latency of %d nsec exceeds specified max (%d nsec): %s %s offset=%d, buflen=%d",
@@ -154,11 +165,30 @@ func (w *worker) logRates(lg *iolog.JobLogs, u *engines.IO, now int64) {
 			rate = uint64(u.Done) * 1e6 / uint64(spent)
 		}
 		d.BW.Add(rate)
-		lg.Bw.Add(now, rate, u.Op.Dir(), uint64(u.Done), uint64(u.Offset), w.ioprio, 0)
+		lg.Bw.Add(now, rate, u.Op.Dir(), uint64(u.Done), uint64(u.Offset), w.prioOf(u), 0)
 	}
 	if lg.Iops != nil && lg.Iops.PerIO() {
 		d.IOPS.Add(1)
-		lg.Iops.Add(now, 1, u.Op.Dir(), uint64(u.Done), uint64(u.Offset), w.ioprio, 0)
+		lg.Iops.Add(now, 1, u.Op.Dir(), uint64(u.Done), uint64(u.Offset), w.prioOf(u), 0)
+	}
+}
+
+// addPrio records the latency under the I/O's priority: the total one where the job wants its percentiles.
+func (w *worker) addPrio(u *engines.IO, now int64) {
+	d := &w.st.Dirs[u.Op]
+	from := u.Issued
+	if w.job.LatPercentiles {
+		from = u.Start
+	}
+	for i, v := range w.prios[u.Op] {
+		if v == u.Prio {
+			p := &d.Prios[i]
+			p.Add(uint64(now - from))
+			if p.Hist != nil {
+				p.Hist.Add(uint64(now - from))
+			}
+			return
+		}
 	}
 }
 

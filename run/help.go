@@ -12,7 +12,10 @@ import (
 // devices. It reads only what workers publish. It closes done when the run is over.
 func (r *runner) help(done chan<- struct{}) {
 	defer close(done)
-	h := &helper{r: r, start: clock.Now()}
+	h := &helper{r: r, aggEvery: int64(time.Hour), steady: newSteadyUnits(r)}
+	for _, w := range r.workers {
+		h.aggEvery = min(h.aggEvery, int64(w.job.BWAvgTime)*1e6)
+	}
 	var live, dump <-chan time.Time
 	if r.cfg.Live != nil {
 		every := r.cfg.LiveEvery
@@ -54,9 +57,10 @@ func (r *runner) dump() {
 
 // helper is the state of the helper goroutine.
 type helper struct {
-	r     *runner
-	start int64
-	disk  int64 // when the devices were last looked at
+	r        *runner
+	steady   []*steadyUnit
+	aggEvery int64 // ns between lines of --bandwidth-log: the shortest bwavgtime
+	disk     int64 // when the devices were last looked at
 
 	lastAgg            int64
 	aggBytes           [job.NDirs]uint64
@@ -75,6 +79,9 @@ func (h *helper) tick() time.Duration {
 		next = min(next, h.sample(w, now))
 	}
 	h.aggregate(now)
+	for _, u := range h.steady {
+		next = min(next, u.tick(now))
+	}
 	h.ramps()
 	if now-h.disk >= diskEvery {
 		h.disk = now
@@ -89,9 +96,9 @@ func (h *helper) sample(w *worker, now int64) int64 {
 	const settle = 20 // ms between looks at a job that is not measured yet
 	epoch, s := w.epoch.Load(), w.get()
 	switch {
-	case s >= stateExited || !w.job.Stats:
+	case !w.job.Stats || s == stateReaped:
 		return diskEvery / 1e6
-	case epoch == 0 || s != stateRunning && s != stateVerifying && s != stateFinishing:
+	case epoch == 0 || s != stateRunning && s != stateVerifying && s != stateFinishing && s != stateExited:
 		return settle
 	case epoch != w.sampledFrom:
 		w.sampledFrom = epoch
@@ -109,13 +116,22 @@ func (p *published) counters() (bytes, ios [job.NDirs]uint64) {
 	return bytes, ios
 }
 
+// anyRamping reports whether a job is still in its ramp.
+func (h *helper) anyRamping() bool {
+	for _, w := range h.r.workers {
+		if w.get() == stateRamp {
+			return true
+		}
+	}
+	return false
+}
+
 // aggregate adds to the logs of --bandwidth-log what all jobs together moved since the last time.
 func (h *helper) aggregate(now int64) {
-	const every = int64(500 * time.Millisecond)
-	if h.r.agg == nil || now-h.lastAgg < every {
+	since := max(h.lastAgg, h.r.genesis)
+	if h.r.agg == nil || now-since <= h.aggEvery || h.anyRamping() {
 		return
 	}
-	since := max(h.lastAgg, h.r.genesis)
 	var sum, rates [job.NDirs]uint64
 	for _, w := range h.r.workers {
 		bytes, _ := w.counters()
@@ -128,9 +144,7 @@ func (h *helper) aggregate(now int64) {
 			rates[d] = (sum[d] - h.aggBytes[d]) * 1000 / ms / 1024
 		}
 	}
-	if h.lastAgg != 0 {
-		h.r.agg.Add((now-h.r.genesis)/1e6, rates)
-	}
+	h.r.agg.Add((now-h.r.genesis)/1e6, rates)
 	h.lastAgg, h.aggBytes = now, sum
 }
 

@@ -71,6 +71,9 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	l.batch = make([]*engines.IO, 0, l.batchMax)
 	l.completeMin = o.IODepthBatchCompleteMin
 	l.completeMax = clamp(max(o.IODepthBatchCompleteMax, l.completeMin), 1, depth)
+	if w.drv.Traits.FakeIO {
+		l.completeMax = depth // what was never issued is finished all at once, as fio's null engine has it
+	}
 	l.low = clamp(o.IODepthLow, 1, depth)
 	l.polling = o.IODepthBatchCompleteMin == 0 && o.IODepthBatchCompleteMax == 0
 	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)
@@ -239,6 +242,9 @@ func (l *loop) publish(w *worker, now int64) {
 		w.bytes[d].Store(l.moved[d])
 		w.ios[d].Store(l.blocks[d])
 	}
+	if w.steady != nil {
+		w.publishLat()
+	}
 	if w.ramping {
 		w.checkRamp(now)
 	}
@@ -331,7 +337,6 @@ func (w *worker) submit() bool {
 	l := &w.loop
 	rest := l.batch
 	for len(rest) > 0 {
-		w.st.MarkDepth(len(l.ios)-len(l.free), uint64(len(rest)))
 		n, err := w.eng.Submit(rest)
 		if err != nil {
 			w.failErr(err, "submit")
@@ -340,6 +345,7 @@ func (w *worker) submit() bool {
 			return false
 		}
 		if n > 0 {
+			w.st.MarkDepth(len(l.ios)-len(l.free), uint64(n))
 			w.issuedNow(rest[:n])
 			l.inflight += n
 			rest = rest[n:]
@@ -349,7 +355,7 @@ func (w *worker) submit() bool {
 			w.fail(errAgain, "io engine takes nothing")
 			return false
 		}
-		if !w.reap(1) {
+		if !w.reapUpTo(1, len(l.done)) {
 			return false
 		}
 	}
@@ -392,10 +398,13 @@ func (w *worker) reapFor(full, must bool) bool {
 	}
 }
 
-// reap takes finished I/Os, at least least of them, and accounts them.
+// reap takes finished I/Os, at least least of them and no more than the job wants at once, and accounts them.
 func (w *worker) reap(least int) bool {
+	return w.reapUpTo(least, max(w.loop.completeMax, least))
+}
+
+func (w *worker) reapUpTo(least, most int) bool {
 	l := &w.loop
-	most := max(l.completeMax, least)
 	n, err := w.eng.Reap(l.done[:min(most, len(l.done))], least, -1)
 	if err != nil {
 		w.failErr(err, "reap")

@@ -170,6 +170,13 @@ func (w *worker) openEngine() error {
 	}
 	w.eng = eng
 	w.doer = engines.Inner(eng)
+	if p, ok := eng.(engines.Priorities); ok {
+		for d := range w.prios {
+			w.prios[d] = p.Priorities(job.Dir(d))
+			w.watched = w.watched || w.prios[d] != nil
+		}
+		w.initHists()
+	}
 	if w.set != nil {
 		w.attach()
 	}

@@ -30,6 +30,9 @@ func (r *runner) result(final bool) *report.Result {
 	res := &report.Result{Version: r.cfg.Version, Time: time.Now(), Global: r.cfg.Global, Final: final,
 		Run: report.RunInfo{Kernel: sys.KernelRelease(), CPU: sys.CPUModel(), GOMAXPROCS: runtime.GOMAXPROCS(0), Clock: clock.Source()}}
 	for i, j := range jobs {
+		if u := r.workers[i].steady; u != nil {
+			j.Steady = u.search.State()
+		}
 		j.Elapsed = uint64(now-r.genesis)/1e9 + 1
 		if w := r.workers[i]; final && w.st.Error != 0 {
 			res.Failed++

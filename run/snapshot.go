@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,10 @@ func (w *worker) serveSnapshot(now int64) {
 		c.Dirs[d].Slat.Hist = cloneHist(c.Dirs[d].Slat.Hist)
 		c.Dirs[d].Clat.Hist = cloneHist(c.Dirs[d].Clat.Hist)
 		c.Dirs[d].Lat.Hist = cloneHist(c.Dirs[d].Lat.Hist)
+		c.Dirs[d].Prios = slices.Clone(c.Dirs[d].Prios)
+		for i := range c.Dirs[d].Prios {
+			c.Dirs[d].Prios[i].Hist = cloneHist(c.Dirs[d].Prios[i].Hist)
+		}
 		if c.Dirs[d].IOs > 0 {
 			us := (w.elapsed[d] + now - w.start) / 1000
 			c.Dirs[d].Runtime = uint64(us+999) / 1000

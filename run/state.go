@@ -71,17 +71,18 @@ func workLetter(j *job.Job) byte {
 // published is what a worker lets the helper see while it runs. The worker stores it once in a while, never per I/O; the
 // padding keeps two workers off one cache line.
 type published struct {
-	_        [64]byte
-	state    atomic.Uint32
-	stop     atomic.Bool   // end in order
-	want     atomic.Uint32 // a generation: the helper wants a copy of the statistics
-	epoch    atomic.Int64  // clock.Now when the measured part began; 0 before
-	bytes    [job.NDirs]atomic.Uint64
-	ios      [job.NDirs]atomic.Uint64
-	open     atomic.Int32  // files open
-	total    atomic.Uint64 // bytes one pass is to move, for the estimate of the end
-	rampDone atomic.Bool   // the helper saw the end of a ramp_size
-	_        [64]byte
+	_                [64]byte
+	state            atomic.Uint32
+	stop             atomic.Bool   // end in order
+	want             atomic.Uint32 // a generation: the helper wants a copy of the statistics
+	epoch            atomic.Int64  // clock.Now when the measured part began; 0 before
+	bytes            [job.NDirs]atomic.Uint64
+	ios              [job.NDirs]atomic.Uint64
+	open             atomic.Int32  // files open
+	total            atomic.Uint64 // bytes one pass is to move, for the estimate of the end
+	latSum, latCount atomic.Uint64 // completion latencies, for steadystate=lat
+	rampDone         atomic.Bool   // the helper saw the end of a ramp_size
+	_                [64]byte
 }
 
 func (p *published) enter(s state)  { p.state.Store(uint32(s)) }

@@ -49,6 +49,7 @@ type worker struct {
 	usage       sys.Usage // at the start of the measured part
 	snap        snapshot
 	ended       chan struct{}    // closed when the worker has ended
+	steady      *steadyUnit      // nil: no steadystate
 	sampler     *stats.Sampler   // the helper's
 	sampledFrom int64            // the helper's: the epoch it samples from
 	locked      *sys.Locked      // lockmem
@@ -57,9 +58,10 @@ type worker struct {
 	ramping     bool
 	errShown    int // io_u errors printed
 
-	watched bool             // finished I/Os are logged or held against limits
-	maxLat  [job.NDirs]int64 // max_latency in ns, 0: none
-	ioprio  uint16           // of the thread
+	watched bool                // finished I/Os are logged or held against limits
+	maxLat  [job.NDirs]int64    // max_latency in ns, 0: none
+	ioprio  uint16              // of the thread
+	prios   [job.NDirs][]uint16 // priorities that I/Os can get from the engine; nil: all the same
 }
 
 func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
@@ -145,6 +147,13 @@ func (w *worker) initHists() {
 		w.st.Dirs[d].Lat.Hist = histIf(w.job.LatPercentiles)
 	}
 	w.st.SyncLat = stats.Latency{Hist: new(stats.Hist)}
+	for d, values := range w.prios {
+		w.st.Dirs[d].Prios = nil
+		for _, v := range values {
+			p := stats.Prio{Value: v, Latency: stats.Latency{Hist: histIf(w.job.ClatPercentiles || w.job.LatPercentiles)}}
+			w.st.Dirs[d].Prios = append(w.st.Dirs[d].Prios, p)
+		}
+	}
 }
 
 func histIf(on bool) *stats.Hist {

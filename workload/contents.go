@@ -24,9 +24,13 @@ type Filler struct {
 	minWrite uint64 // least block size of writes
 	maxBS    uint64 // largest block that a buffer takes
 
-	buf Rand // the stream that seeds buffers
-	dup dedupe
+	buf   Rand // the stream that seeds buffers
+	dup   dedupe
+	start *streamStart // nil: the streams run on from pass to pass
 }
+
+// streamStart is where the streams were before the first buffer.
+type streamStart struct{ buf, draw, index Rand }
 
 // contents is what a buffer holds at first.
 type contents uint8
@@ -69,7 +73,19 @@ func NewFiller(j *job.Job, all ...*job.Job) (*Filler, error) {
 	f.scramble = j.ScrambleBuffers && !f.refill && !mixed && !verifies(j)
 	var err error
 	f.dup, err = newDedupe(j, f.minWrite, f.chunk, f.buf, all)
+	if repeatable(j) {
+		f.start = &streamStart{f.buf, f.dup.draw, f.dup.index}
+	}
 	return f, err
+}
+
+// NextPass puts the streams back to their start, as fio does between two passes of a job whose random numbers repeat.
+// The first pass does not start there: layout and buffers have drawn from the streams before it.
+func (f *Filler) NextPass() {
+	if f.start != nil {
+		f.buf, f.dup.prev = f.start.buf, f.start.buf
+		f.dup.draw, f.dup.index = f.start.draw, f.start.index
+	}
 }
 
 // PerIO reports whether Fill has anything to do for this job's writes.

@@ -97,11 +97,16 @@ func replayFile(f *Filler, j *job.Job, size int) []byte {
 	buf := make([]byte, bs+100) // arenas pad buffers
 	f.Init(buf)
 	buf = buf[:bs]
-	for at := 0; at+bs <= size; at += bs {
-		if f.PerIO() {
-			f.Fill(&engines.IO{Op: engines.Write, Buf: buf, Offset: int64(at)})
+	for pass := range max(j.Loops, 1) {
+		if pass > 0 {
+			f.NextPass()
 		}
-		copy(data[at:], buf)
+		for at := 0; at+bs <= size; at += bs {
+			if f.PerIO() {
+				f.Fill(&engines.IO{Op: engines.Write, Buf: buf, Offset: int64(at)})
+			}
+			copy(data[at:], buf)
+		}
 	}
 	return data
 }

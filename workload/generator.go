@@ -188,7 +188,8 @@ func (g *Generator) setRandom(f *file, name string, zeta map[uint64]*skewed) err
 	}
 	blocks := room / g.leastBS
 	if blocks > 1<<32-1 && g.job.RandomGenerator != "lfsr" && !g.wide && !g.job.IsSet("random_generator") {
-		g.wide = true // more blocks than the 32-bit generator can tell apart
+		g.wide = true
+		g.note("file " + name + " has more blocks than the 32-bit random generator can tell apart: switched to tausworthe64")
 	}
 	var err error
 	switch {

@@ -49,7 +49,7 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 			g.giveUp(i)
 			return End
 		}
-		if g.make(f, op, r) {
+		if g.form(f, op, r) {
 			r.File = i
 			if g.tracked {
 				f.refs++
@@ -72,8 +72,8 @@ func (g *Generator) patience() int {
 	return len(g.files) + 1
 }
 
-// make fills r with an I/O of f that does op. It reports false when f has no such I/O left.
-func (g *Generator) make(f *file, op engines.Op, r *Req) bool {
+// form fills r with an I/O of f that does op. It reports false when f has no such I/O left.
+func (g *Generator) form(f *file, op engines.Op, r *Req) bool {
 	r.Op = op
 	r.Barrier = false
 	if !op.IsData() {

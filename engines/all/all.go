@@ -8,18 +8,28 @@ import (
 	"slices"
 
 	"fiord/engines"
+	"fiord/engines/cpu"
+	"fiord/engines/declared"
+	"fiord/engines/falloc"
 	"fiord/engines/libaio"
 	"fiord/engines/mmap"
 	"fiord/engines/null"
+	"fiord/engines/pagefault"
 	"fiord/engines/psync"
+	"fiord/engines/splice"
+	"fiord/engines/uring"
 )
 
 // Drivers is the list, in the order of --enghelp. It panics when two engines share a name: that is a mistake in the
 // program, which its first start shows.
 func Drivers() []*engines.Driver {
 	return unique(slices.Concat(
+		[]*engines.Driver{cpu.Driver(), mmap.Driver()},
 		psync.Drivers(),
-		[]*engines.Driver{mmap.Driver(), libaio.Driver(), null.Driver()},
+		[]*engines.Driver{null.Driver(), pagefault.Driver()},
+		falloc.Drivers(),
+		[]*engines.Driver{splice.Driver(), uring.Driver(), libaio.Driver()},
+		declared.Drivers(),
 	))
 }
 

@@ -16,15 +16,15 @@ func (e *engine) otherEntry(s *ring.SQE, u *engines.IO, fd int32, flags uint8) b
 	case engines.Trim:
 		s.Opcode = ring.IORING_OP_URING_CMD
 		s.Off = ring.BLOCK_URING_CMD_DISCARD // cmd_op
-		s.Addr, s.Addr3 = uint64(u.Offset), uint64(len(u.Buf))
+		s.Addr, s.Addr3 = uint64(u.Offset), uint64(trimLen(u))
 	case engines.Sync:
 		s.Opcode = ring.IORING_OP_FSYNC
 	case engines.DataSync:
 		s.Opcode = ring.IORING_OP_FSYNC
 		s.OpFlags = ring.IORING_FSYNC_DATASYNC
 	case engines.SyncFileRange:
-		n := u.File.SyncTo - u.File.SyncFrom
-		if n <= 0 || n > maxTransfer {
+		n := unsynced(u.File)
+		if n == 0 || n > maxTransfer {
 			return false // nothing to do, or more than the entry's length can say
 		}
 		s.Opcode = ring.IORING_OP_SYNC_FILE_RANGE
@@ -45,7 +45,7 @@ func (e *engine) unusual(u *engines.IO, res int32) {
 	if res < 0 && !e.trimKnown {
 		// Older kernels, and devices without the command, refuse the first trim. As fio does, go on without the ring.
 		e.outside[engines.Trim] = true
-		fileop.Trim(u)
+		e.trim(u)
 		if u.Errno == 0 {
 			e.notice("io_uring: trims are done by system call, because the kernel does not take them through the ring")
 		}
@@ -53,7 +53,7 @@ func (e *engine) unusual(u *engines.IO, res int32) {
 	}
 	if res >= 0 {
 		e.trimKnown = true
-		u.Done = len(u.Buf)
+		u.Done = trimLen(u)
 	}
 }
 
@@ -63,8 +63,8 @@ func (e *engine) isOutside(u *engines.IO) bool {
 	case e.outside[u.Op]:
 		return true
 	case u.Op == engines.SyncFileRange:
-		n := u.File.SyncTo - u.File.SyncFrom
-		return n <= 0 || n > maxTransfer
+		n := unsynced(u.File)
+		return n == 0 || n > maxTransfer
 	case e.files && e.slots[u.File.Index] != int32(u.File.Fd):
 		return true
 	}
@@ -74,12 +74,31 @@ func (e *engine) isOutside(u *engines.IO) bool {
 // doOutside does u at once. What is no sync or trim is here because its file could not be registered.
 func (e *engine) doOutside(u *engines.IO) {
 	switch {
+	case u.Op == engines.SyncFileRange && unsynced(u.File) == 0:
+		// fio differs: its io_uring engine sends a range that the kernel refuses, and the job ends.
+		u.Done, u.Errno = 0, 0
 	case u.Op <= engines.Write || !e.outside[u.Op] && u.Op != engines.SyncFileRange:
 		u.Done, u.Errno = 0, e.slotErrno
 	default:
 		fileop.Op(u, e.rangeFlags)
 	}
 	e.ended = append(e.ended, u)
+}
+
+// unsynced is the length of the range written since the last sync_file_range. SyncFrom is below 0 when there is none.
+func unsynced(f *engines.File) int64 {
+	if f.SyncFrom < 0 {
+		return 0
+	}
+	return max(f.SyncTo-f.SyncFrom, 0)
+}
+
+// trimLen is how many bytes u trims. A job that only trims has no buffers.
+func trimLen(u *engines.IO) int {
+	if len(u.Buf) > 0 {
+		return len(u.Buf)
+	}
+	return u.Len
 }
 
 // refill registers a file that was opened, or opened again, since its slot was last filled.

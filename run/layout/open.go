@@ -188,14 +188,14 @@ func (s *Set) closeFd(f *file) error {
 		if err := s.env.Opener.CloseFile(f.File); err != nil {
 			return &FileError{Op: "close", Path: f.Name, Err: err}
 		}
-		f.Fd = -1
+		f.Fd, f.Engine = -1, nil
 		return nil
 	}
 	if f.Fd < 0 {
 		return nil
 	}
 	fd := f.Fd
-	f.Fd = -1
+	f.Fd, f.Engine = -1, nil
 	if err := sys.Close(fd); err != nil {
 		return &FileError{Op: "close", Path: f.Name, Err: err}
 	}
