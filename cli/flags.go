@@ -15,6 +15,7 @@ type settings struct {
 	output       string // file that standard output goes to; empty: standard output
 	formats      []report.Format
 	terseVersion int
+	ownKeys      bool
 
 	eta            string        // always, never or auto
 	etaInterval    time.Duration // between redraws of the status line
@@ -30,7 +31,6 @@ type settings struct {
 	warningsFatal bool
 	debug         debugSet
 
-	acted bool     // a flag was given that makes a command without a job complete, such as --parse-only
 	notes []string // notices about flags, for the report
 }
 
@@ -56,9 +56,9 @@ func ownFlags() []ownFlag {
 		{spec{"debug", argRequired}, 'd', "what[,what]", "Trace what happens to standard error: " + strings.Join(debugNames(), ", ") + ", all",
 			func(c *command, v string, _ bool) error { return c.setDebug(v) }},
 		{spec{"parse-only", argNone}, 'P', "", "Check job files and options, then stop",
-			func(c *command, _ string, _ bool) error { c.set.parseOnly, c.set.acted = true, true; return nil }},
+			func(c *command, _ string, _ bool) error { c.set.parseOnly = true; return nil }},
 		{spec{"showcmd", argNone}, 's', "", "Print each job file as a command line, then stop",
-			func(c *command, _ string, _ bool) error { c.set.showCmd, c.set.acted = true, true; return nil }},
+			func(c *command, _ string, _ bool) error { c.set.showCmd = true; return nil }},
 		{spec{"output", argRequired}, 'o', "file", "Write the report to this file; it is made when the run starts",
 			func(c *command, v string, _ bool) error { c.set.output = v; return nil }},
 		{spec{"output-format", argRequired}, 'F', "type[,type]", "Report as normal, terse, json, json+ or table (default normal)",
@@ -69,6 +69,8 @@ func ownFlags() []ownFlag {
 			func(c *command, _ string, _ bool) error { c.set.addFormat(report.Terse); return nil }},
 		{spec{"terse-version", argRequired}, 'V', "n", "Version of the terse format: 2, 3, 4 or 5 (default 3)",
 			func(c *command, v string, _ bool) error { return c.set.setTerseVersion(v) }},
+		{spec{"own-keys", argNone}, 0, "", "Add what fio does not measure to JSON reports, under the key fiord",
+			func(c *command, _ string, _ bool) error { c.set.ownKeys = true; return nil }},
 		{spec{"bandwidth-log", argOptional}, 'b', "prefix", "Log the bandwidth of all jobs together (default prefix agg)",
 			func(c *command, v string, _ bool) error { c.set.bandwidthLog = orDefault(v, "agg"); return nil }},
 		{spec{"eta", argRequired}, 'e', "when", "Show the status line always, never or auto: on a terminal (default auto)",

@@ -129,7 +129,7 @@ func (o *outlet) warn(text string) {
 // result prints a result in all formats.
 func (o *outlet) result(r *report.Result) {
 	o.print(func(w io.Writer) error {
-		return report.Write(w, r, report.Options{Formats: o.set.formats, TerseVersion: o.set.terseVersion})
+		return report.Write(w, r, report.Options{Formats: o.set.formats, TerseVersion: o.set.terseVersion, Own: o.set.ownKeys})
 	})
 }
 

@@ -2,14 +2,14 @@
 //
 // It owns the option declarations, their parsing, ranges, defaults and help, the job file syntax and the checks between
 // options. It must not know how jobs run: it opens no device and asks the system for nothing but what a value needs
-// (an included file, a pattern file, the number of CPUs).
+// (an included file, a pattern file, the number of CPUs, whether a directory exists).
 package job
 
 // Job is one job ready to run: a section with the global options before it, one of its numjobs clones.
 type Job struct {
 	Name    string // section name, or the name option; clones of a named section have the section name, as in fio
 	Section string // section name: what generated file names are made from; on the command line the name option
-	Source  string // job file, or "command line"
+	Source  string // job file; empty: the command line
 	Line    int    // line of the section header; 0 on the command line
 
 	Options       // fio's job options, defaults filled in

@@ -289,10 +289,12 @@ func (l *Loader) loadInput(in input, stonewall bool) error {
 				stonewall = false
 			}
 		}
+		cmd.begin(s)
 		if err := l.apply(j, s); err != nil {
+			l.commands = append(l.commands, cmd.String())
 			return err
 		}
-		cmd.add(s, j)
+		cmd.add(j)
 		if s.global() {
 			continue
 		}

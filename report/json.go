@@ -54,7 +54,7 @@ func (d *document) settings(key string, list []job.Setting) {
 
 func (d *document) job(j *Job) {
 	d.text("jobname", j.Name)
-	d.integer("groupid", int64(j.Group))
+	d.count("groupid", uint64(uint32(j.Group))) // fio prints -1, the group of a row without jobs, unsigned
 	d.integer("job_start", j.JobStart)
 	d.integer("error", int64(j.Error))
 	d.count("eta", j.EtaSec)

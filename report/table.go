@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
@@ -26,7 +27,8 @@ func writeTable(b *bytes.Buffer, r *Result) error {
 		align[i] = tw.AlignRight
 	}
 	align[0], align[1] = tw.AlignLeft, tw.AlignLeft
-	t := tablewriter.NewTable(b,
+	var drawn bytes.Buffer
+	t := tablewriter.NewTable(&drawn,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
 			Borders: tw.BorderNone,
 			Settings: tw.Settings{Lines: tw.LinesNone,
@@ -48,6 +50,9 @@ func writeTable(b *bytes.Buffer, r *Result) error {
 	}
 	if err := t.Render(); err != nil {
 		return err
+	}
+	for line := range strings.Lines(drawn.String()) {
+		b.WriteString(strings.TrimRight(strings.TrimPrefix(line, " "), " \n") + "\n") // the library pads both sides
 	}
 	for i := range r.Jobs {
 		if j := &r.Jobs[i]; j.Error != 0 {

@@ -33,6 +33,7 @@ func (r *runner) result(final bool) *report.Result {
 		if u := r.workers[i].steady; u != nil {
 			j.Steady = u.search.State()
 		}
+		j.Extra.GCCycles = uint64(collections() - r.collections)
 		j.Elapsed = uint64(now-r.genesis)/1e9 + 1
 		if w := r.workers[i]; final && w.st.Error != 0 {
 			res.Failed++

@@ -56,6 +56,7 @@ func Run(cfg Config) (*report.Result, error) {
 		return nil, err
 	}
 	defer quiet(len(r.workers))()
+	r.collections = collections()
 	stopDone := r.watchStop()
 	r.layOut()
 	r.disks.Start()
@@ -89,6 +90,8 @@ type runner struct {
 	quit    chan struct{} // closed by the second stop request
 	over    chan struct{} // closed when all workers have ended
 	alive   sync.WaitGroup
+
+	collections int64 // garbage collections before the run
 
 	interrupted bool
 	mu          sync.Mutex // guards warnings
@@ -185,6 +188,13 @@ func quiet(workers int) func() {
 		debug.SetGCPercent(percent)
 		runtime.GOMAXPROCS(procs)
 	}
+}
+
+// collections is how many garbage collections there have been.
+func collections() int64 {
+	var s debug.GCStats
+	debug.ReadGCStats(&s)
+	return s.NumGC
 }
 
 // watchStop passes the stop requests on until the returned channel is closed.

@@ -174,7 +174,7 @@ func (w *worker) layOut() {
 		return
 	}
 	w.set = set
-	if w.job.DiskUtil {
+	if w.job.DiskUtil && !w.drv.Traits.Diskless {
 		for _, f := range set.Files {
 			w.r.disks.Add(f.Name)
 		}

@@ -37,8 +37,7 @@ func open(k *ring.Kernel, w *engines.Worker, o *Options) (*engine, error) {
 		return nil, err
 	}
 	if e.files && j.OpenFiles > 0 && j.OpenFiles < len(w.Files) {
-		return nil, errors.New("io_uring: registered files (registerfiles, sqthread_poll) stay open: openfiles must " +
-			"not be below nrfiles")
+		return nil, errors.New("registered files (registerfiles, sqthread_poll) stay open: openfiles must not be below nrfiles")
 	}
 	if err := e.setFlags(w, o); err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func openRing(k *ring.Kernel, depth uint32, w *engines.Worker, o *Options) (*rin
 	}
 	r, err := ring.Open(k, c)
 	if err != nil && c.Flags&ring.IORING_SETUP_SQ_AFF != 0 {
-		return nil, fmt.Errorf("sqthread_poll_cpu=%d: %w", o.SqthreadPollCPU, err)
+		return nil, fmt.Errorf("sqthread_poll_cpu=%d: no kernel thread can run there: %w", o.SqthreadPollCPU, err)
 	}
 	return r, err
 }
@@ -156,7 +155,7 @@ func (e *engine) registerBuffers(w *engines.Worker) error {
 	}
 	for i, u := range w.IOs {
 		if len(u.Buf) == 0 {
-			return errors.New("io_uring: fixedbufs: the job has no buffers to register")
+			return errors.New("fixedbufs: the job has no buffers to register")
 		}
 		base, n := addr(u.Buf), uint64(len(u.Buf))
 		last := len(pieces) - 1
@@ -168,7 +167,7 @@ func (e *engine) registerBuffers(w *engines.Worker) error {
 			last++
 		}
 		if last >= ring.MaxBuffers {
-			return fmt.Errorf("io_uring: fixedbufs: more than %d buffers to register", ring.MaxBuffers)
+			return fmt.Errorf("fixedbufs: more than %d buffers to register", ring.MaxBuffers)
 		}
 		e.bufIndex[i] = uint16(last)
 	}
@@ -205,7 +204,7 @@ func newIovecs(n int, wanted bool) (iovecs, error) {
 	}
 	mem, err := sys.NewArena("malloc", max(n, 1)*int(unsafe.Sizeof(ring.Iovec{})), 0, 0, "")
 	if err != nil {
-		return iovecs{}, fmt.Errorf("io_uring: memory for iovecs: %w", err)
+		return iovecs{}, fmt.Errorf("memory for iovecs: %w", err)
 	}
 	return iovecs{mem, unsafe.Slice((*ring.Iovec)(unsafe.Pointer(&mem.Mem[0])), n)}, nil
 }

@@ -16,7 +16,7 @@ func (e *engine) otherEntry(s *ring.SQE, u *engines.IO, fd int32, flags uint8) b
 	case engines.Trim:
 		s.Opcode = ring.IORING_OP_URING_CMD
 		s.Off = ring.BLOCK_URING_CMD_DISCARD // cmd_op
-		s.Addr, s.Addr3 = uint64(u.Offset), uint64(trimLen(u))
+		s.Addr, s.Addr3 = uint64(u.Offset), uint64(u.Len)
 	case engines.Sync:
 		s.Opcode = ring.IORING_OP_FSYNC
 	case engines.DataSync:
@@ -45,7 +45,7 @@ func (e *engine) unusual(u *engines.IO, res int32) {
 	if res < 0 && !e.trimKnown {
 		// Older kernels, and devices without the command, refuse the first trim. As fio does, go on without the ring.
 		e.outside[engines.Trim] = true
-		e.trim(u)
+		fileop.Trim(u)
 		if u.Errno == 0 {
 			e.notice("io_uring: trims are done by system call, because the kernel does not take them through the ring")
 		}
@@ -53,7 +53,7 @@ func (e *engine) unusual(u *engines.IO, res int32) {
 	}
 	if res >= 0 {
 		e.trimKnown = true
-		u.Done = trimLen(u)
+		u.Done = u.Len
 	}
 }
 
@@ -91,14 +91,6 @@ func unsynced(f *engines.File) int64 {
 		return 0
 	}
 	return max(f.SyncTo-f.SyncFrom, 0)
-}
-
-// trimLen is how many bytes u trims. A job that only trims has no buffers.
-func trimLen(u *engines.IO) int {
-	if len(u.Buf) > 0 {
-		return len(u.Buf)
-	}
-	return u.Len
 }
 
 // refill registers a file that was opened, or opened again, since its slot was last filled.

@@ -36,7 +36,7 @@ type Env struct {
 // worker of the job: no method may be called concurrently with another.
 type Set struct {
 	Files     []*engines.File
-	TotalSize uint64 // sum of the ranges: what one pass covers (fio's td->o.size after setup)
+	TotalSize uint64 // what one pass covers (fio's td->o.size after setup); 2^64-1 when fill_device has no size
 	IOSize    uint64 // bytes that one pass may issue: io_size where given, else TotalSize
 	FillSize  uint64 // fill_device: free bytes of the targets, for the estimate of progress; 0 when unknown
 
