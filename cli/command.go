@@ -215,7 +215,7 @@ func form(d *job.Decl) argForm {
 
 func (w *words) letter(c byte) (spec, bool) {
 	for _, f := range w.own {
-		if f.letter == c {
+		if f.letter == c && c != 0 {
 			return f.spec, true
 		}
 	}

@@ -36,7 +36,8 @@ func (l *Loader) addJob(j *Job) error {
 		c := j
 		if sub > 0 {
 			clone := *j
-			clone.SubJob, clone.Name = sub, j.Section
+			// fio counts its clones down: the second thread is number N-1, the last is 1.
+			clone.SubJob, clone.Name = j.NumJobs-sub, j.Section
 			clone.Options.Name = j.Section
 			clone.Engine = cloneOptions(j.Engine)
 			// These belong to the first clone alone.

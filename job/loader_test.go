@@ -25,7 +25,7 @@ func TestLoadFiles(t *testing.T) {
 		{"global anywhere", "[global]\nbs=8k\n[a]\n[global]\nsize=1m\n[b]\nbs=1k\n[globalized]\nbs=2k\n[c]\n",
 			"1 a/a.0 g0 w0 bs=8192 \n2 b/b.0 g0 w0 bs=1024 \n3 c/c.0 g0 w0 bs=2048 \n"},
 		{"clones", "[a]\nnumjobs=3\nname=x\nstonewall\nnew_group\n[b]\n",
-			"1 a/x.0 g0 w0 bs=4096 \n2 a/a.1 g0 w0 bs=4096 \n3 a/a.2 g0 w0 bs=4096 \n4 b/b.0 g0 w0 bs=4096 \n"},
+			"1 a/x.0 g0 w0 bs=4096 \n2 a/a.2 g0 w0 bs=4096 \n3 a/a.1 g0 w0 bs=4096 \n4 b/b.0 g0 w0 bs=4096 \n"},
 		{"groups", "[a]\n[b]\nstonewall\n[c]\nnew_group\n[d]\nwait_for_previous\nnew_group\n[e]\nstonewall=0\n",
 			"1 a/a.0 g0 w0 bs=4096 \n2 b/b.0 g1 w1 bs=4096 \n3 c/c.0 g2 w1 bs=4096 \n4 d/d.0 g3 w2 bs=4096 \n5 e/e.0 g3 w2 bs=4096 \n"},
 		{"same name", "[a]\n[a]\nbs=1k\n", "1 a/a.0 g0 w0 bs=4096 \n2 a/a.0 g0 w0 bs=1024 \n"},

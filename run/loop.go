@@ -115,6 +115,7 @@ func (w *worker) pass() {
 		w.passAsync()
 	}
 	w.drain()
+	w.gen.Drained()
 	if err := w.gen.Err(); err != nil {
 		w.failErr(err, "get_io_u")
 	}

@@ -17,8 +17,8 @@ import (
 // can run.
 func (w *worker) prepare() bool {
 	steps := []func() error{
-		w.credentials, w.affinity, w.lockMemory, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.lateLayout,
-		w.generator, w.contents, w.openTrace, w.preRun, w.preRead,
+		w.credentials, w.affinity, w.lockMemory, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.contents, w.lateLayout,
+		w.generator, w.openTrace, w.preRun, w.preRead,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -28,7 +28,7 @@ func (w *worker) prepare() bool {
 			return false
 		}
 	}
-	return true
+	return w.set != nil
 }
 
 func (w *worker) credentials() error {
@@ -221,6 +221,9 @@ func (w *worker) attach() {
 }
 
 func (w *worker) generator() error {
+	if w.set == nil || len(w.set.Files) == 0 {
+		return nil // stopped while laying out, or nothing to do
+	}
 	files := make([]workload.File, len(w.set.Files))
 	for i, f := range w.set.Files {
 		files[i] = workload.File{Offset: f.Offset, Length: f.Length, Size: f.Size, Name: f.Name}
@@ -257,7 +260,7 @@ func (w *worker) contents() error {
 
 // openTrace starts the log of write_iolog.
 func (w *worker) openTrace() error {
-	if w.job.WriteIolog == "" {
+	if w.job.WriteIolog == "" || w.set == nil {
 		return nil
 	}
 	t, err := iolog.NewTrace(iolog.TracePath(w.job))
@@ -294,7 +297,7 @@ func (w *worker) shell(cmd, mode string) error {
 }
 
 func (w *worker) preRead() error {
-	if !w.job.PreRead {
+	if !w.job.PreRead || w.set == nil {
 		return nil
 	}
 	w.enter(statePreReading)

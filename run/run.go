@@ -57,6 +57,9 @@ func Run(cfg Config) (*report.Result, error) {
 	}
 	defer quiet(len(r.workers))()
 	r.collections = collections()
+	if err := r.checkMounts(); err != nil {
+		return nil, err
+	}
 	stopDone := r.watchStop()
 	r.layOut()
 	r.disks.Start()
@@ -151,6 +154,16 @@ func useClock(jobs []*job.Job) error {
 	}
 	if err := clock.Use(name); err != nil {
 		return fmt.Errorf("clocksource %q: %w", name, err)
+	}
+	return nil
+}
+
+// checkMounts refuses the whole run when any job would write to a mounted device, before anything is touched.
+func (r *runner) checkMounts() error {
+	for _, w := range r.workers {
+		if err := layout.CheckMounts(w.job); err != nil {
+			return fmt.Errorf("job %q: %w", w.job.Name, err)
+		}
 	}
 	return nil
 }

@@ -169,8 +169,13 @@ func (w *worker) layOut() {
 		Print: w.r.print, Stop: w.stopping, ReadOnly: w.r.cfg.ReadOnly, Shared: w.r.locks, Filler: w.filler,
 		Group: w.r.cfg.Jobs,
 	})
+	if errors.Is(err, layout.ErrStopped) {
+		w.terminate() // asked to, so it is no error of the job
+		return
+	}
 	if err != nil {
 		w.failErr(err, "setup")
+		w.r.warn("pid=%d, err=%d/%s", w.st.Pid, w.st.Error, w.st.ErrorText)
 		return
 	}
 	w.set = set
@@ -187,8 +192,8 @@ func (w *worker) main() {
 	defer w.r.alive.Done()
 	w.st.Pid = sys.Gettid()
 	w.enter(stateInitialized)
-	if w.prepare() {
-		w.run()
+	if w.prepare() && len(w.set.Files) > 0 {
+		w.run() // a clone whose files all belong to another has nothing to do
 	}
 	w.enter(stateFinishing)
 	w.finish()
@@ -295,6 +300,7 @@ func (w *worker) keepRunning() bool {
 // nextPass puts files and generator back to the start.
 func (w *worker) nextPass() error {
 	w.gen.NextPass()
+	w.filler.NextPass()
 	if w.rate != nil {
 		w.rate.pacer.NextPass()
 	}
@@ -336,6 +342,9 @@ func (w *worker) failErr(err error, fn string) {
 	w.st.Error = int(errno)
 	w.st.ErrorText = fmt.Sprintf("file:%s:%d, func=%s, error=%s", filepath.Base(file), line, fn, report.ErrnoText(int(errno)))
 	w.r.warn("job %q: %v", w.job.Name, err)
+	if fe != nil && fe.Hint != "" {
+		w.r.warn("  %s", fe.Hint)
+	}
 }
 
 // announce prints the line that fio prints when a job ends with an error.

@@ -96,11 +96,13 @@ func (h *Hist) Percentiles(list []float64, n uint64) []uint64 {
 }
 
 // needed is the least count that is at least percent of n. fio computes the share in x87 extended precision, 64 bits of
-// mantissa; in float64 the result differs where it should be a whole number, and with it the bucket.
+// mantissa, and its usual build (-ffast-math) as percent * (n * 0.01); in float64, or in another order, the result
+// differs where it should be a whole number, and with it the bucket.
 func needed(percent float64, n uint64) uint64 {
 	ext := func() *big.Float { return new(big.Float).SetPrec(64) }
-	want := ext().Quo(ext().SetFloat64(percent), ext().SetUint64(100))
+	want := ext().Quo(ext().SetUint64(1), ext().SetUint64(100))
 	want.Mul(want, ext().SetUint64(n))
+	want.Mul(want, ext().SetFloat64(percent))
 	count, _ := want.Uint64()
 	if !want.IsInt() { // the accuracy that Uint64 reports is wrong for short fractions
 		count++

@@ -152,7 +152,7 @@ func (g *Generator) startClosing(i int) {
 		g.closer.ClosingFile(i)
 	}
 	g.files[i].closing = true
-	g.fast = fastNone
+	g.fast, g.spent = fastNone, false
 }
 
 func (g *Generator) closeFile(i int) {

@@ -57,6 +57,7 @@ type Generator struct {
 
 	fast   fastKind
 	one    [1]Req // what Next fills
+	spent  bool   // the only file had no room for the I/O that was tried last
 	quota  int    // I/Os that the plain loop may give before its limits are looked at again
 	job    *job.Job
 	events Events

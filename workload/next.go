@@ -17,8 +17,8 @@ func (g *Generator) Next(r *Req) Verdict {
 	return g.nextSlow(r)
 }
 
-// Fill stores I/Os in reqs and reports how many. With n above 0 the verdict is Issue; else it is Next's. Jobs whose files
-// are opened and closed on the way get one I/O at a time, so that all events come in order with the I/Os.
+// Fill stores I/Os in reqs and reports how many. With n above 0 the verdict is Issue; else it is Next's. Jobs of several
+// files get one I/O at a time, so that files open and close in order with the I/Os; paced jobs too.
 func (g *Generator) Fill(reqs []Req) (n int, v Verdict) {
 	if g.fast != fastNone {
 		if n := g.fillFast(reqs); n > 0 {
@@ -31,10 +31,35 @@ func (g *Generator) Fill(reqs []Req) (n int, v Verdict) {
 	if v := g.nextSlow(&reqs[0]); v != Issue {
 		return 0, v
 	}
-	return 1, Issue
+	n = 1
+	if len(g.files) == 1 && g.pace == nil {
+		n += g.fillSingle(reqs[1:])
+	}
+	return n, Issue
+}
+
+// fillSingle goes on with the only file, which is open, up to the I/O that it has no room for: giving it up waits for the
+// next call, since the caller has not issued what is in reqs.
+func (g *Generator) fillSingle(reqs []Req) int {
+	f := &g.files[0]
+	for n := range reqs {
+		if !g.timeBased && g.exhausted() {
+			return n
+		}
+		op, _ := g.operation(f)
+		if !g.form(f, op, &reqs[n]) {
+			g.spent = true
+			return n
+		}
+		reqs[n].File = 0
+	}
+	return len(reqs)
 }
 
 func (g *Generator) nextSlow(r *Req) Verdict {
+	if g.spent {
+		g.abandon(0)
+	}
 	if g.err != nil || !g.timeBased && g.exhausted() {
 		return End
 	}

@@ -35,7 +35,7 @@ func Sync(u *engines.IO, rangeFlags uint32) {
 			_, _, u.Errno = syscall.Syscall(syscall.SYS_FDATASYNC, uintptr(f.Fd), 0, 0)
 		case engines.SyncFileRange:
 			u.Errno = 0
-			if f.SyncTo > f.SyncFrom {
+			if f.SyncFrom >= 0 && f.SyncTo > f.SyncFrom { // else nothing was written
 				u.Errno = errnoOf(unix.SyncFileRange(f.Fd, f.SyncFrom, f.SyncTo-f.SyncFrom, int(rangeFlags)))
 			}
 		case engines.Syncfs:

@@ -83,6 +83,8 @@ func openRing(k *ring.Kernel, depth uint32, w *engines.Worker, o *Options) (*rin
 		c.Flags |= ring.IORING_SETUP_IOPOLL
 	}
 	if o.SqthreadPoll {
+		// The thread issues when it gets there: a submission latency would measure nothing. fio does the same.
+		w.Job.DisableSlat = true
 		c.Flags |= ring.IORING_SETUP_SQPOLL
 		c.Optional = []uint32{ring.IORING_SETUP_NO_SQARRAY, ring.IORING_SETUP_SINGLE_ISSUER,
 			ring.IORING_SETUP_SUBMIT_ALL, ring.IORING_SETUP_R_DISABLED} // no task work to defer
