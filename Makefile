@@ -1,7 +1,7 @@
 # fiord: make help lists the targets.
-GO      ?= go
-FUZZ    ?= 10s
-FIO     ?= fio
+GO    ?= go
+FUZZ  ?= 10s
+FIO   ?= fio
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
@@ -12,7 +12,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 build: ## build the static binary ./fiord
-	$(GO) build -trimpath -o fiord .
+	$(GO) build -trimpath -buildvcs=false -o fiord .
 
 run: build ## run examples/quick.fio on a temporary file
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && ./fiord --directory="$$dir" examples/quick.fio
@@ -31,16 +31,16 @@ lint: ## gofmt, go vet, staticcheck
 fuzz: ## run each fuzz target for FUZZ (10s)
 	@FUZZ=$(FUZZ) GO=$(GO) test/fuzz.sh
 
-bench: build ## IOPS of fiord and fio side by side, and the Go benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime 200ms ./... | grep -v '^ok\|no test files\|^PASS'
-	FIO=$(FIO) $(GO) run ./test/bench ./fiord
+bench: build ## IOPS of fiord and fio (FIO) side by side, then the Go benchmarks
+	@FIO=$(FIO) $(GO) run ./test/bench ./fiord
+	@$(GO) test -run '^$$' -bench . -benchmem -benchtime 200ms ./... | grep -v '^ok\|no test files\|^PASS'
 
-cover: ## total statement coverage
-	$(GO) test -coverpkg=./... -coverprofile=cover.out ./... >/dev/null
-	$(GO) tool cover -func=cover.out | tail -1
+cover: ## total statement coverage, the commands that tests run included
+	@out=$$($(GO) test -coverpkg=./... -coverprofile=cover.out ./...) || { echo "$$out"; exit 1; }
+	@$(GO) tool cover -func=cover.out | tail -1
 
 docs: ## write docs/options.md from the declarations
-	$(GO) run ./test/options > docs/options.md
+	$(GO) run ./test/options >docs/options.md
 
 clean: ## remove what the other targets made
-	rm -f fiord cover.out fiord-arm64
+	rm -f fiord fiord-arm64 cover.out

@@ -90,7 +90,7 @@ func (c *command) run() (int, error) {
 		fmt.Fprint(c.env.Stdout, loaded.showCmd)
 		return 0, nil
 	case c.set.parseOnly:
-		c.printNotes(c.env.Stdout, loaded.notes)
+		printNotes(c.env.Stdout, loaded.notes)
 		return 0, nil
 	case len(loaded.jobs) == 0:
 		return 1, c.noJob()
@@ -116,7 +116,7 @@ func (c *command) printVersion() error {
 	return nil
 }
 
-func (c *command) printNotes(w io.Writer, notes []string) {
+func printNotes(w io.Writer, notes []string) {
 	for _, n := range notes {
 		fmt.Fprintf(w, "fiord: note: %s\n", n)
 	}
@@ -124,8 +124,16 @@ func (c *command) printNotes(w io.Writer, notes []string) {
 
 func (c *command) printErrors(lines []string) {
 	for _, line := range lines {
-		fmt.Fprintf(c.env.Stderr, "fiord: %s\n", line)
+		complainLine(c.env.Stderr, line)
 	}
+}
+
+// complainLine prints an error line of the run. One that is indented is a hint that belongs to the line before.
+func complainLine(w io.Writer, line string) {
+	if !strings.HasPrefix(line, " ") {
+		line = "fiord: " + line
+	}
+	fmt.Fprintln(w, line)
 }
 
 // words is the vocabulary of the command line: fiord's own flags, the job options, and the options of one ioengine.

@@ -28,10 +28,12 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	}
 	o := &outlet{w: out, set: c.set, trace: trace, live: c.liveLine(), errs: c.env.Stderr}
 	if c.set.has(report.Normal) {
-		c.printNotes(out, l.notes)
-		o.print(func(w io.Writer) error { return report.Header(w, Version, l.jobs) })
+		o.print(func(w io.Writer) error {
+			printNotes(w, l.notes)
+			return report.Header(w, Version, l.jobs)
+		})
 	} else if !c.set.document() {
-		c.printNotes(c.env.Stderr, l.notes)
+		printNotes(c.env.Stderr, l.notes)
 	}
 
 	sig := c.watch(o)
@@ -123,7 +125,7 @@ func (o *outlet) warn(text string) {
 		return
 	}
 	o.clear()
-	fmt.Fprintf(o.errs, "fiord: %s\n", text)
+	complainLine(o.errs, text)
 }
 
 // result prints a result in all formats.

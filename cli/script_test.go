@@ -1,12 +1,14 @@
 package cli_test
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"syscall"
 	"testing"
@@ -33,6 +35,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":   func(ts *testscript.TestScript, neg bool, args []string) { status(ts, neg, args, "fiord") },
 			"tmpfs":    tmpfs,
+			"failed":   failed,
 			"statusof": func(ts *testscript.TestScript, neg bool, args []string) { status(ts, neg, args) },
 		},
 		Condition: condition,
@@ -107,5 +110,34 @@ func status(ts *testscript.TestScript, neg bool, args []string, program ...strin
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// place matches what in an error line of a run changes from build to build and run to run.
+var place = regexp.MustCompile(`\w+\.go:\d+|pid=\d+`)
+
+// failed runs fiord and wants an exit status: failed N ARGS. In its standard error, process numbers and places in fiord's
+// source are written as #.
+func failed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: failed N [arguments of fiord]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var stderr bytes.Buffer
+	// env finds fiord where the script would, which is not where the test itself looks for programs.
+	c := exec.Command("env", append([]string{"fiord"}, args[1:]...)...)
+	c.Dir = ts.MkAbs(".")
+	c.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"))
+	c.Stdout, c.Stderr = ts.Stdout(), &stderr
+	err = c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("fiord: %v", err)
+	}
+	_, err = ts.Stderr().Write(place.ReplaceAll(stderr.Bytes(), []byte("#")))
+	ts.Check(err)
+	if got := c.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("exit status %d, want %d\n%s", got, want, &stderr)
 	}
 }

@@ -13,6 +13,6 @@ type StatOptions struct {
 	DisableClat          bool      `fio:"disable_clat" def:"0" parent:"gtod_reduce" group:"stat" help:"Skip measurement of completion latency; off by default"`
 	DisableSlat          bool      `fio:"disable_slat" def:"0" parent:"gtod_reduce" group:"stat" help:"Skip measurement of submission latency; off by default"`
 	DisableBWMeasurement bool      `fio:"disable_bw_measurement" alias:"disable_bw" def:"0" parent:"gtod_reduce" group:"stat" help:"Skip bandwidth sampling; off by default"`
-	GTODCPU              int       `fio:"gtod_cpu" group:"general/clock" help:"Dedicate this CPU to reading the clock on behalf of the jobs"`
+	GTODCPU              int       `fio:"gtod_cpu" missing:"each thread reads its own clock; there is no thread that reads it for others" group:"general/clock" help:"Dedicate this CPU to reading the clock on behalf of the jobs"`
 	JobStartClockID      int       `fio:"job_start_clock_id" group:"general/clock" help:"Clock ID used for the job start time in JSON; default 0, the realtime clock"`
 }

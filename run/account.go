@@ -60,6 +60,23 @@ func (w *worker) complete(u *engines.IO, now int64) bool {
 	return true
 }
 
+// oneByOne fills in the distributions of an engine that does its I/O inside Do: they follow from the number of I/Os. Only
+// fio's truly synchronous engines count each as a submit and a reap.
+func (w *worker) oneByOne(j *stats.Job) {
+	if w.doer == nil {
+		return
+	}
+	n := j.TotalIOs() + j.SyncIOs
+	j.Depth[0] = n
+	if w.drv.Traits.Sync {
+		j.Submit[1], j.Submits, j.Complete[1], j.Reaps = n, n, n, n
+	}
+	if j.Error != 0 && n > 0 {
+		j.Complete[0] = 1 // fio looks for more after an error
+		j.Reaps++
+	}
+}
+
 // short handles a transfer that moved less than asked: the rest goes to the engine again, unless the file has ended. It
 // reports whether there is a rest, or an error.
 func (w *worker) short(u *engines.IO) bool {
@@ -150,8 +167,8 @@ func (w *worker) watch(u *engines.IO, now int64) {
 		w.addPrio(u, now)
 	}
 	if limit := w.maxLat[dir]; limit > 0 && now-u.Start > limit {
-		w.r.warn("job %q: latency of %d nsec exceeds specified max (%d nsec): %s %s offset=%d, buflen=%d",
-			w.job.Name, now-u.Start, limit, u.File.Name, u.Op, u.Offset, u.Len)
+		w.r.warn("latency of %d nsec exceeds specified max (%d nsec): %s %s %d %d", now-u.Start, limit, u.File.Name, u.Op,
+			u.Offset, u.Len)
 		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
 	}
 }
@@ -208,9 +225,11 @@ func (w *worker) failed(u *engines.IO) bool {
 		w.r.print("fio: first direct IO errored. File system may not support direct IO, or iomem_align= is bad, or " +
 			"invalid block size. Try setting direct=0.")
 	}
-	w.st.TotalErr++
-	if w.st.FirstError == 0 {
-		w.st.FirstError = int(errno)
+	if passOver || w.doer != nil && w.continues(u.Op, errno) {
+		w.st.TotalErr++
+		if w.st.FirstError == 0 {
+			w.st.FirstError = int(errno)
+		}
 	}
 	if passOver {
 		if u.Op.IsData() {
@@ -234,23 +253,36 @@ func (w *worker) showError(u *engines.IO) {
 			what = err.Error()
 		}
 	}
-	w.r.warn("io_u error on file %s: %s: %s offset=%d, buflen=%d", u.File.Name, what, u.Op, u.Offset, len(u.Buf))
+	n := len(u.Buf)
+	if u.Op == engines.Trim {
+		n = u.Len // a trim needs no buffer
+	}
+	w.r.warn("io_u error on file %s: %s: %s offset=%d, buflen=%d", u.File.Name, what, u.Op, u.Offset, n)
+}
+
+// errorClass is the kind of error for continue_on_error and ignore_error: 0 of reads, 1 of writes, trims and syncs, 2 of
+// verification.
+func errorClass(op engines.Op, errno syscall.Errno) int {
+	switch {
+	case errno == syscall.EILSEQ:
+		return 2
+	case op == engines.Read:
+		return 0
+	}
+	return 1
+}
+
+// continues reports whether continue_on_error names the kind of error.
+func (w *worker) continues(op engines.Op, errno syscall.Errno) bool {
+	return [...]bool{w.job.ContinueOnRead, w.job.ContinueOnWrite, w.job.ContinueOnVerify}[errorClass(op, errno)]
 }
 
 // passOver reports whether continue_on_error and ignore_error let the job go on after the error.
 func (w *worker) passOver(op engines.Op, errno syscall.Errno) bool {
-	class := 1 // write, trim and syncs
-	switch {
-	case errno == syscall.EILSEQ:
-		class = 2
-	case op == engines.Read:
-		class = 0
-	}
-	on := [...]bool{w.job.ContinueOnRead, w.job.ContinueOnWrite, w.job.ContinueOnVerify}[class]
-	if !on {
+	if !w.continues(op, errno) {
 		return false
 	}
-	ignored := w.job.IgnoreError[class]
+	ignored := w.job.IgnoreError[errorClass(op, errno)]
 	if ignored == nil {
 		return errno == syscall.EIO || errno == syscall.EILSEQ
 	}
@@ -264,9 +296,8 @@ func (w *worker) resetStats(now int64) {
 	w.st.Submits, w.st.Reaps = 0, 0
 	w.st.LatNs, w.st.LatUs, w.st.LatMs = [10]uint64{}, [10]uint64{}, [12]uint64{}
 	w.initHists()
-	for d := range w.st.Dirs {
-		w.elapsed[d] = 0
-	}
+	w.elapsed = [job.NDirs]int64{}
+	w.before = rampedOver
 	w.loop.blocks, w.loop.moved, w.loop.issued = [job.NDirs]uint64{}, [job.NDirs]uint64{}, [job.NDirs]uint64{}
 	w.usage, _ = sys.ThreadUsage()
 	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)

@@ -15,6 +15,9 @@ func (w *worker) endSync() {
 	case !w.job.EndFsync && !w.job.FsyncOnClose:
 		return
 	}
+	if !w.lastOp().IsData() {
+		return // fio: nothing to sync after a sync
+	}
 	w.enter(stateFsyncing)
 	for i, f := range w.set.Files {
 		if err := w.syncFile(i, f, op); err != nil {
@@ -22,6 +25,14 @@ func (w *worker) endSync() {
 			return
 		}
 	}
+}
+
+// lastOp is the last operation that was issued.
+func (w *worker) lastOp() engines.Op {
+	if w.doer != nil {
+		return w.loop.ios[0].Op
+	}
+	return w.loop.lastOp
 }
 
 // syncFile syncs one file, opening it for that if it is closed.
@@ -60,21 +71,19 @@ func (w *worker) alone(u *engines.IO) error {
 		return nil
 	}
 	one := []*engines.IO{u}
-	for {
-		n, err := w.eng.Submit(one)
-		if err != nil {
-			return err
-		}
-		if n == 1 {
-			break
-		}
+	n, err := w.eng.Submit(one)
+	if err == nil && n == 0 {
+		err = errAgain
 	}
-	for {
-		n, err := w.eng.Reap(one, 1, -1)
-		if err != nil || n == 1 {
-			return err
-		}
+	if err != nil {
+		return err
 	}
+	w.loop.lastOp = u.Op
+	n, err = w.eng.Reap(one, 1, -1)
+	if err == nil && n == 0 {
+		err = errLost
+	}
+	return err
 }
 
 // OpenFile is workload.Events: the generator starts using a file.

@@ -12,7 +12,7 @@ import (
 // devices. It reads only what workers publish. It closes done when the run is over.
 func (r *runner) help(done chan<- struct{}) {
 	defer close(done)
-	h := &helper{r: r, aggEvery: int64(time.Hour), steady: newSteadyUnits(r)}
+	h := &helper{r: r, aggEvery: int64(time.Hour)}
 	for _, w := range r.workers {
 		h.aggEvery = min(h.aggEvery, int64(w.job.BWAvgTime)*1e6)
 	}
@@ -58,7 +58,6 @@ func (r *runner) dump() {
 // helper is the state of the helper goroutine.
 type helper struct {
 	r        *runner
-	steady   []*steadyUnit
 	aggEvery int64 // ns between lines of --bandwidth-log: the shortest bwavgtime
 	disk     int64 // when the devices were last looked at
 
@@ -79,7 +78,7 @@ func (h *helper) tick() time.Duration {
 		next = min(next, h.sample(w, now))
 	}
 	h.aggregate(now)
-	for _, u := range h.steady {
+	for _, u := range h.r.steady {
 		next = min(next, u.tick(now))
 	}
 	h.ramps()
@@ -178,7 +177,8 @@ func (w *worker) checkRamp(now int64) {
 	}
 	w.ramping = false
 	w.resetStats(now)
-	w.gen.RampOver(w.loop.inflight)
+	l := &w.loop
+	w.gen.RampOver(len(l.ios) - len(l.free) + len(l.ahead)) // issued or about to be: they count when they are done
 	w.rate.begin(now)
 	w.think.begin(now)
 	if w.logs != nil {

@@ -38,6 +38,8 @@ type loop struct {
 	ticks   uint32
 	now     int64 // the last time read
 
+	lastOp engines.Op // the last one that the engine accepted
+
 	loops  int
 	issued [job.NDirs]uint64 // I/Os, for thinktime
 	blocks [job.NDirs]uint64 // completed I/Os
@@ -67,7 +69,11 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	for i := depth - 1; i >= 0; i-- {
 		l.free = append(l.free, l.ios[i])
 	}
+	l.polling = o.IODepthBatchCompleteMin == 0 && o.IODepthBatchCompleteMax == 0
 	l.batchMax = clamp(o.IODepthBatch, 1, depth)
+	if l.polling {
+		l.batchMax = 1 // fio waits for an I/O after each that it issues
+	}
 	l.batch = make([]*engines.IO, 0, l.batchMax)
 	l.completeMin = o.IODepthBatchCompleteMin
 	l.completeMax = clamp(max(o.IODepthBatchCompleteMax, l.completeMin), 1, depth)
@@ -75,7 +81,6 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 		l.completeMax = depth // what was never issued is finished all at once, as fio's null engine has it
 	}
 	l.low = clamp(o.IODepthLow, 1, depth)
-	l.polling = o.IODepthBatchCompleteMin == 0 && o.IODepthBatchCompleteMax == 0
 	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)
 }
 
@@ -109,6 +114,11 @@ func (l *loop) begin(w *worker, now int64) {
 // pass does I/O until the generator's pass is over, the time is up, or something went wrong; what is in flight is then
 // waited for.
 func (w *worker) pass() {
+	if w.ramping {
+		w.enter(stateRamp)
+	} else {
+		w.enter(stateRunning)
+	}
 	if w.doer != nil {
 		w.passSync()
 	} else {
@@ -150,14 +160,9 @@ func (w *worker) passSync() {
 			w.logIO(u, now)
 		}
 		u.Issued = now
-		w.st.Submit[1]++
-		w.st.Submits++
-		w.st.Depth[0]++
 		w.countIssue(u)
 		w.doer.Do(u)
 		now = w.stamp(now)
-		w.st.Complete[1]++
-		w.st.Reaps++
 		for !w.complete(u, now) {
 			if w.st.Error != 0 {
 				return
@@ -331,121 +336,4 @@ func (w *worker) countIssue(u *engines.IO) {
 		return
 	}
 	w.st.SyncIOs++
-}
-
-// submit hands the batch to the engine and stamps what it accepted. It reports whether the job can go on.
-func (w *worker) submit() bool {
-	l := &w.loop
-	rest := l.batch
-	for len(rest) > 0 {
-		n, err := w.eng.Submit(rest)
-		if err != nil {
-			w.failErr(err, "submit")
-			l.free = append(l.free, rest...)
-			l.batch = l.batch[:0]
-			return false
-		}
-		if n > 0 {
-			w.st.MarkDepth(len(l.ios)-len(l.free), uint64(n))
-			w.issuedNow(rest[:n])
-			l.inflight += n
-			rest = rest[n:]
-			continue
-		}
-		if l.inflight == 0 {
-			w.fail(errAgain, "io engine takes nothing")
-			return false
-		}
-		if !w.reapUpTo(1, len(l.done)) {
-			return false
-		}
-	}
-	l.batch = l.batch[:0]
-	return true
-}
-
-// issuedNow stamps the I/Os of one submit and records their submission latencies.
-func (w *worker) issuedNow(ios []*engines.IO) {
-	w.st.MarkSubmit(len(ios))
-	now := w.stampNow()
-	if w.job.DisableSlat || w.ramping {
-		for _, u := range ios {
-			u.Issued = now
-		}
-		return
-	}
-	for _, u := range ios {
-		u.Issued = now
-		if u.Op.IsData() {
-			w.addSlat(u, now)
-		}
-	}
-}
-
-// reapFor reaps as fio's wait_for_completions: at least one I/O when the queue is full, down to iodepth_low.
-func (w *worker) reapFor(full, must bool) bool {
-	l := &w.loop
-	least := min(l.completeMin, l.inflight)
-	if (full || must) && least == 0 {
-		least = min(1, l.inflight)
-	}
-	for {
-		if !w.reap(least) {
-			return false
-		}
-		if !full || l.inflight <= l.low {
-			return true
-		}
-	}
-}
-
-// reap takes finished I/Os, at least least of them and no more than the job wants at once, and accounts them.
-func (w *worker) reap(least int) bool {
-	return w.reapUpTo(least, max(w.loop.completeMax, least))
-}
-
-func (w *worker) reapUpTo(least, most int) bool {
-	l := &w.loop
-	n, err := w.eng.Reap(l.done[:min(most, len(l.done))], least, -1)
-	if err != nil {
-		w.failErr(err, "reap")
-		return false
-	}
-	w.st.MarkComplete(n)
-	if n == 0 {
-		return true
-	}
-	l.inflight -= n
-	now := w.stampNow()
-	for _, u := range l.done[:n] {
-		if w.complete(u, now) || w.st.Error != 0 {
-			u.User = 0
-			l.free = append(l.free, u)
-			if l.tracked {
-				w.gen.Completed(int(u.FileIndex))
-			}
-		} else {
-			l.again = append(l.again, u)
-		}
-	}
-	return w.st.Error == 0
-}
-
-// drain waits for what is in flight, and gives up what was never accepted.
-func (w *worker) drain() {
-	l := &w.loop
-	for l.inflight > 0 {
-		before := l.inflight
-		w.reap(min(l.inflight, len(l.done)))
-		if l.inflight == before {
-			return // the engine lost its I/Os: its error is recorded
-		}
-		if len(l.again) > 0 && w.st.Error == 0 {
-			l.batch, l.again = append(l.batch[:0], l.again...), l.again[:0]
-			w.submit()
-		}
-	}
-	l.free = append(l.free, l.batch...)
-	l.free = append(l.free, l.again...)
-	l.batch, l.again = l.batch[:0], l.again[:0]
 }

@@ -195,6 +195,7 @@ func (w *worker) afterIO(now int64) int64 {
 	}
 	if w.rate != nil && w.rate.hasMin && !w.ramping && w.rate.belowMin(now) {
 		w.fail(syscall.EIO, "check_min_rate")
+		w.terminate()
 		if w.r.exitAll || w.job.ExitAllOnError {
 			w.r.terminateFor(w)
 		}
@@ -234,23 +235,6 @@ func (w *worker) sleepUntil(t int64) bool {
 func (w *worker) spinUntil(t int64) {
 	for now := clock.Now(); now < t && !w.over(now); now = clock.Now() {
 	}
-}
-
-// quiesce submits what is pending and waits for all I/O in flight. It reports whether the job goes on.
-func (w *worker) quiesce() bool {
-	l := &w.loop
-	for len(l.batch) > 0 || l.inflight > 0 || len(l.again) > 0 {
-		if len(l.again) > 0 {
-			l.batch, l.again = append(l.batch, l.again...), l.again[:0]
-		}
-		if len(l.batch) > 0 && !w.submit() {
-			return false
-		}
-		if l.inflight > 0 && !w.reap(min(l.inflight, len(l.done))) {
-			return false
-		}
-	}
-	return true
 }
 
 // waitOverlap waits until no I/O in flight touches the range of u (serialize_overlap).

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"fiord/internal/sys"
 	"fiord/iolog"
 	"fiord/job"
+	"fiord/run/layout"
 	"fiord/workload"
 )
 
@@ -21,10 +23,11 @@ func (w *worker) prepare() bool {
 		w.generator, w.openTrace, w.preRun, w.preRead,
 	}
 	for _, step := range steps {
-		if err := step(); err != nil {
+		err := step()
+		if err != nil && !errors.Is(err, layout.ErrStopped) {
 			w.failErr(err, "setup")
 		}
-		if w.st.Error != 0 {
+		if err != nil || w.st.Error != 0 || w.stopping() {
 			return false
 		}
 	}

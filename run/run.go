@@ -61,19 +61,25 @@ func Run(cfg Config) (*report.Result, error) {
 		return nil, err
 	}
 	stopDone := r.watchStop()
-	r.layOut()
+	defer close(stopDone)
+	if !r.layOut() {
+		return nil, ErrAborted
+	}
 	r.disks.Start()
 	r.genesis = clock.Now()
+	r.steady = newSteadyUnits(r)
 	helperDone := make(chan struct{})
 	go r.help(helperDone)
 	r.schedule()
-	close(stopDone)
-	if r.aborted() {
-		return nil, ErrAborted
+	aborted := r.aborted()
+	if !aborted {
+		r.alive.Wait()
 	}
-	r.alive.Wait()
 	close(r.over)
 	<-helperDone
+	if aborted {
+		return nil, ErrAborted // workers may be stuck in the kernel
+	}
 	r.disks.Update()
 	return r.result(true), r.closeLogs()
 }
@@ -87,6 +93,8 @@ type runner struct {
 	disks    *stats.DiskUtil
 	locks    *layout.Registry // of files being laid out
 	exitAll  bool
+	waits    bool // some job has wait_for
+	steady   []*steadyUnit
 
 	genesis int64         // clock.Now when the run began
 	wake    chan struct{} // a worker's state has changed
@@ -130,6 +138,7 @@ func newRunner(cfg Config) (*runner, error) {
 			return nil, fmt.Errorf("job %q: %w", j.Name, err)
 		}
 		r.workers = append(r.workers, w)
+		r.waits = r.waits || j.WaitFor != ""
 	}
 	if cfg.BandwidthLog != "" {
 		agg, err := iolog.NewAggLogs(cfg.BandwidthLog)
@@ -168,8 +177,24 @@ func (r *runner) checkMounts() error {
 	return nil
 }
 
-// layOut prepares the files of all jobs with create_serialize, one after the other, before any worker starts.
-func (r *runner) layOut() {
+// layOut prepares the files of all jobs with create_serialize before any worker starts. It reports false when a second
+// stop request came meanwhile, in which case it may still be at it.
+func (r *runner) layOut() bool {
+	done := make(chan struct{})
+	go func() {
+		r.layOutAll()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return !r.aborted()
+	case <-r.quit:
+		return false
+	}
+}
+
+// layOutAll prepares the files, one job after the other.
+func (r *runner) layOutAll() {
 	for _, w := range r.workers {
 		if !w.job.CreateSerialize || w.stopping() {
 			continue

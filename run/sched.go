@@ -28,6 +28,7 @@ func (r *runner) schedule() {
 // startReady starts every worker that nothing holds back: start delay, stonewall, wait_for.
 func (r *runner) startReady() {
 	wall := r.wall()
+	unfinished := r.unfinished()
 	var batch []*worker
 	for _, w := range r.workers {
 		if w.get() != stateNotCreated {
@@ -38,7 +39,7 @@ func (r *runner) startReady() {
 			continue
 		}
 		late := w.delay > time.Duration(clock.Now()-r.genesis)
-		if late || w.job.Stonewall > wall || r.waiteeRunning(w) {
+		if late || w.job.Stonewall > wall || w.job.WaitFor != "" && w.job.WaitFor != w.job.Name && unfinished[w.job.WaitFor] {
 			continue
 		}
 		batch = append(batch, w)
@@ -61,17 +62,18 @@ func (r *runner) wall() int {
 	return low
 }
 
-// waiteeRunning reports whether the job that wait_for names has not ended.
-func (r *runner) waiteeRunning(w *worker) bool {
-	if w.job.WaitFor == "" {
-		return false
+// unfinished holds the names of the jobs that have not ended, where any job waits for another; else it is nil.
+func (r *runner) unfinished() map[string]bool {
+	if !r.waits {
+		return nil
 	}
-	for _, o := range r.workers {
-		if o.job.Name == w.job.WaitFor && o.job.Name != w.job.Name && o.get() < stateExited {
-			return true
+	names := map[string]bool{}
+	for _, w := range r.workers {
+		if w.get() < stateExited {
+			names[w.job.Name] = true
 		}
 	}
-	return false
+	return names
 }
 
 // endNoIO ends jobs that do no I/O (cpuio) when only they are left.

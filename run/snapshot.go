@@ -35,6 +35,7 @@ func (w *worker) serveSnapshot(now int64) {
 		}
 	}
 	c.SyncLat.Hist = cloneHist(c.SyncLat.Hist)
+	w.oneByOne(&c)
 	w.addUsage(&c)
 	if e := w.epoch.Load(); e != 0 {
 		c.RunMs = uint64(now-e) / 1e6

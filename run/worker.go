@@ -55,6 +55,7 @@ type worker struct {
 	locked      *sys.Locked      // lockmem
 	elapsed     [job.NDirs]int64 // ns each direction has run, over all passes
 	start       int64            // clock.Now at the start of the pass
+	before      uint64           // bytes moved before the pass, or rampedOver
 	ramping     bool
 	errShown    int // io_u errors printed
 
@@ -197,8 +198,8 @@ func (w *worker) main() {
 	}
 	w.enter(stateFinishing)
 	w.finish()
-	if w.r.exitAll || w.job.ExitAllOnError && w.st.Error != 0 {
-		w.r.terminateFor(w)
+	if began := w.epoch.Load() != 0; began && (w.r.exitAll || w.job.ExitAllOnError && w.st.Error != 0) {
+		w.r.terminateFor(w) // as in fio, not for a job that could not be set up
 	}
 	w.enter(stateExited)
 	close(w.ended)
@@ -215,13 +216,13 @@ func (w *worker) run() {
 				break
 			}
 		}
-		before := w.loop.bytes()
+		w.before = w.loop.bytes()
 		w.pass()
 		w.passTime()
 		if w.st.Error != 0 || w.stopping() {
 			break
 		}
-		if w.loop.bytes() == before && !w.drv.Traits.NoIO {
+		if w.loop.bytes() == w.before && !w.drv.Traits.NoIO {
 			break // a pass that did nothing: another would not either
 		}
 	}
@@ -250,10 +251,14 @@ func (w *worker) begin() {
 	w.epoch.Store(now)
 }
 
+// rampedOver stands for the bytes before a pass in which the counts started over.
+const rampedOver = ^uint64(0)
+
 // end stops the measured part: total run time and CPU use.
 func (w *worker) end() {
 	now := clock.Now()
 	w.loop.publish(w, now)
+	w.oneByOne(&w.st)
 	w.addUsage(&w.st)
 	w.st.RunMs = uint64(now-w.epoch.Load()) / 1e6
 }
@@ -273,7 +278,7 @@ func (w *worker) addUsage(j *stats.Job) {
 func (w *worker) passTime() {
 	spent := clock.Now() - w.start
 	for d := range w.st.Dirs {
-		if w.st.Dirs[d].Bytes == 0 && w.loop.blocks[d] == 0 {
+		if w.st.Dirs[d].Bytes == 0 {
 			continue
 		}
 		w.elapsed[d] += spent
@@ -286,7 +291,7 @@ func (w *worker) passTime() {
 // keepRunning decides whether there is another pass, as fio does.
 func (w *worker) keepRunning() bool {
 	switch {
-	case w.stopping() || w.st.Error != 0:
+	case w.stopping() || w.st.Error != 0 || w.job.CreateOnly:
 		return false
 	case w.job.TimeBased:
 		return true

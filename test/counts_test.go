@@ -121,6 +121,7 @@ func TestSameWork(t *testing.T) {
 	fio := findFio(t)
 	for _, c := range countJobs {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			args := append([]string{"--output-format=json"}, strings.Fields(c.args)...)
 			there, here := t.TempDir(), t.TempDir()
 			want := command(t, there, os.Environ(), fio, args...)

@@ -66,7 +66,8 @@ func command(t *testing.T, dir string, env []string, program string, args ...str
 	return outcome{stdout.Bytes(), stderr.Bytes(), c.ProcessState.ExitCode()}
 }
 
-// findFio returns the real fio to compare with: the one that FIO_BIN names, or the first in PATH.
+// findFio returns the real fio to compare with: the one that FIO_BIN names, or the first in PATH. Without one the test is
+// skipped, or with FIORD_NEED_TOOLS=1 in the environment fails.
 func findFio(t *testing.T) string {
 	t.Helper()
 	if bin := os.Getenv("FIO_BIN"); bin != "" {
@@ -74,7 +75,11 @@ func findFio(t *testing.T) string {
 	}
 	bin, err := exec.LookPath("fio")
 	if err != nil {
-		t.Skip("no real fio to compare with: none in PATH, and FIO_BIN is not set")
+		const why = "no real fio to compare with: none in PATH, and FIO_BIN is not set"
+		if os.Getenv("FIORD_NEED_TOOLS") == "1" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
 	}
 	return bin
 }

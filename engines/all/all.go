@@ -10,6 +10,7 @@ import (
 	"fiord/engines"
 	"fiord/engines/cpu"
 	"fiord/engines/declared"
+	"fiord/engines/exec"
 	"fiord/engines/falloc"
 	"fiord/engines/libaio"
 	"fiord/engines/mmap"
@@ -24,7 +25,7 @@ import (
 // program, which its first start shows.
 func Drivers() []*engines.Driver {
 	return unique(slices.Concat(
-		[]*engines.Driver{cpu.Driver(), mmap.Driver()},
+		[]*engines.Driver{cpu.Driver(), exec.Driver(), mmap.Driver()},
 		psync.Drivers(),
 		[]*engines.Driver{null.Driver(), pagefault.Driver()},
 		falloc.Drivers(),
