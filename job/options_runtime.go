@@ -9,7 +9,7 @@ type RuntimeOptions struct {
 	StartDelay  TimeRange     `fio:"startdelay" def:"0" unit:"s" group:"general/runtime" help:"Wait before starting the job, in seconds unless a unit is given; a range is randomised"`
 	Runtime     time.Duration `fio:"runtime" alias:"timeout" def:"0" unit:"s" group:"general/runtime" help:"Stop after this long, in seconds unless a unit is given; 0 (default) sets no limit"`
 	TimeBased   bool          `fio:"time_based" flag:"1" group:"general/runtime" help:"Run for the whole runtime, repeating the workload if it finishes early"`
-	VerifyOnly  bool          `fio:"verify_only" flag:"1" group:"general/runtime" missing:"data verification is not built yet" help:"Check data left by an earlier run of the same workload without writing anything"`
+	VerifyOnly  bool          `fio:"verify_only" flag:"1" group:"general/runtime" help:"Check data left by an earlier run of the same workload without writing anything"`
 	RampTime    time.Duration `fio:"ramp_time" unit:"s" group:"general/runtime" help:"Warm-up time left out of the statistics, in seconds unless a unit is given"`
 	RampSize    uint64        `fio:"ramp_size" min:"1" group:"general/runtime" help:"Amount of warm-up I/O left out of the statistics, in bytes unless a unit is given"`
 	ClockSource string        `fio:"clocksource" vals:"gettimeofday|clock_gettime|cpu" group:"general/clock" help:"Clock used for timing: gettimeofday, clock_gettime or cpu"`

@@ -171,6 +171,11 @@ func (w *worker) watch(u *engines.IO, now int64) {
 			u.Offset, u.Len)
 		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
 	}
+	if t := w.lat; t != nil && now-u.Start > t.target && t.missed() {
+		w.r.warn("latency of %d nsec exceeds specified max (%d nsec): %s %s %d %d", now-u.Start, t.target, u.File.Name, u.Op,
+			u.Offset, u.Len)
+		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
+	}
 }
 
 // logRates adds to bandwidth and IOPS logs that have a line for each I/O.

@@ -176,6 +176,12 @@ func (w *worker) checkRamp(now int64) {
 		return
 	}
 	w.ramping = false
+	w.restart(now)
+	w.enter(stateRunning)
+}
+
+// restart begins the measured part anew: at the end of a ramp, and when the depth for latency_target is found.
+func (w *worker) restart(now int64) {
 	w.resetStats(now)
 	l := &w.loop
 	w.gen.RampOver(len(l.ios) - len(l.free) + len(l.ahead)) // issued or about to be: they count when they are done
@@ -184,5 +190,7 @@ func (w *worker) checkRamp(now int64) {
 	if w.logs != nil {
 		w.logs.Begin(now, sys.ClockMs(w.job.LogAlternateEpochClockID))
 	}
-	w.enter(stateRunning)
+	if w.lat != nil {
+		w.lat.begin(now, 0)
+	}
 }

@@ -98,6 +98,9 @@ func (l *loop) full(u *engines.IO) []byte {
 // bytes is what the job has moved so far.
 func (l *loop) bytes() uint64 { return l.moved[0] + l.moved[1] + l.moved[2] }
 
+// blockSum is how many data I/Os have completed.
+func (l *loop) blockSum() uint64 { return l.blocks[0] + l.blocks[1] + l.blocks[2] }
+
 // begin sets the limits when the measured part starts.
 func (l *loop) begin(w *worker, now int64) {
 	l.timeout = int64(w.job.Runtime)
@@ -105,7 +108,7 @@ func (l *loop) begin(w *worker, now int64) {
 	l.nextPub = now
 	l.tracked = w.gen.NeedsCompletions()
 	l.reqs = make([]workload.Req, max(l.batchMax, 16))
-	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0
+	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0 || w.lat != nil
 	if l.careful {
 		l.reqs = l.reqs[:1]
 	}
@@ -212,7 +215,7 @@ func (w *worker) passAsync() {
 		if verdict == workload.End && len(l.again) == 0 {
 			return
 		}
-		full := len(l.free) == 0
+		full := len(l.free) == 0 || w.lat != nil && w.lat.room(len(l.ios)-len(l.free)) == 0
 		if full || l.polling || verdict == workload.Wait {
 			if !w.reapFor(full, verdict == workload.Wait) {
 				return
@@ -266,6 +269,9 @@ func (w *worker) fill() workload.Verdict {
 	room := l.batchMax - len(l.batch)
 	if l.careful {
 		room = min(room, 1)
+	}
+	if w.lat != nil {
+		room = min(room, w.lat.room(len(l.ios)-len(l.free)))
 	}
 	for ; room > 0 && len(l.again) > 0; room-- {
 		l.batch = append(l.batch, l.again[len(l.again)-1])

@@ -193,6 +193,9 @@ func (w *worker) afterIO(now int64) int64 {
 	if w.think != nil {
 		now = w.think.pause(w, now)
 	}
+	if w.lat != nil && !w.ramping {
+		w.latencyWindow(now)
+	}
 	if w.rate != nil && w.rate.hasMin && !w.ramping && w.rate.belowMin(now) {
 		w.fail(syscall.EIO, "check_min_rate")
 		w.terminate()

@@ -55,6 +55,11 @@ func Run(cfg Config) (*report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.run()
+}
+
+// run is the run itself, from the layout of the files to the report.
+func (r *runner) run() (*report.Result, error) {
 	defer quiet(len(r.workers))()
 	r.collections = collections()
 	if err := r.checkMounts(); err != nil {

@@ -43,6 +43,7 @@ type worker struct {
 
 	loop  loop // the hot loop's own state
 	rate  *rates
+	lat   *latTarget // nil: none
 	think *think
 
 	st          stats.Job
@@ -236,6 +237,10 @@ func (w *worker) begin() {
 	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
 	w.usage, _ = sys.ThreadUsage()
 	w.st.LatencyDepth = w.job.IODepth
+	if w.lat = newLatTarget(w.job, len(w.loop.ios)); w.lat != nil {
+		w.watched = true
+		w.lat.begin(now, 0)
+	}
 	w.loop.begin(w, now)
 	w.rate.begin(now)
 	w.think.begin(now)
@@ -260,6 +265,7 @@ func (w *worker) end() {
 	w.loop.publish(w, now)
 	w.oneByOne(&w.st)
 	w.addUsage(&w.st)
+	w.latencyResult(&w.st)
 	w.st.RunMs = uint64(now-w.epoch.Load()) / 1e6
 }
 

@@ -185,6 +185,12 @@ func (r *Rand) seed() uint64 {
 // golden is 2^64 divided by the golden ratio, odd: multiplying by it is the whole generator.
 const golden = 0x61C8864680B583EB
 
+// FillRandom fills buf with the contents that fio makes of a seed.
+func FillRandom(buf []byte, seed uint64) { fillRandom(buf, seed) }
+
+// NextSeed draws the seed of one buffer.
+func (r *Rand) NextSeed() uint64 { return r.seed() }
+
 // fillRandom fills buf from a seed: four chains, interleaved word by word, so that their multiplications overlap. What
 // four words do not fill continues the first chain.
 func fillRandom(buf []byte, seed uint64) {

@@ -1,6 +1,9 @@
 package uring
 
-import "fiord/engines/cmdprio"
+import (
+	"fiord/engines/cmdprio"
+	"fiord/engines/uring/queue"
+)
 
 // Options are the options of io_uring, in the order of fio's table, which io_uring shares with io_uring_cmd.
 type Options struct {
@@ -28,4 +31,5 @@ type Options struct {
 	Apptag      int    `fio:"apptag" def:"0x1234" missing:"protection information is not built yet" help:"Application tag value for protection information; default 0x1234"`
 	ApptagMask  int    `fio:"apptag_mask" def:"0xffff" missing:"protection information is not built yet" help:"Mask applied to the application tag when checking; default 0xffff"`
 	Deac        bool   `fio:"deac" def:"0" missing:"it belongs to passthrough commands, which are not built yet" help:"Ask the device to deallocate blocks with write zeroes commands; off by default"`
+	Own queue.Options
 }

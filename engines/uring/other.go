@@ -1,7 +1,6 @@
 package uring
 
 import (
-	"errors"
 	"syscall"
 
 	"fiord/engines"
@@ -65,7 +64,7 @@ func (e *engine) isOutside(u *engines.IO) bool {
 	case u.Op == engines.SyncFileRange:
 		n := unsynced(u.File)
 		return n == 0 || n > maxTransfer
-	case e.files && e.slots[u.File.Index] != int32(u.File.Fd):
+	case e.Files && !e.Has(u.File):
 		return true
 	}
 	return false
@@ -78,11 +77,11 @@ func (e *engine) doOutside(u *engines.IO) {
 		// fio differs: its io_uring engine sends a range that the kernel refuses, and the job ends.
 		u.Done, u.Errno = 0, 0
 	case u.Op <= engines.Write || !e.outside[u.Op] && u.Op != engines.SyncFileRange:
-		u.Done, u.Errno = 0, e.slotErrno
+		u.Done, u.Errno = 0, e.SlotErr
 	default:
 		fileop.Op(u, e.rangeFlags)
 	}
-	e.ended = append(e.ended, u)
+	e.Ended = append(e.Ended, u)
 }
 
 // unsynced is the length of the range written since the last sync_file_range. SyncFrom is below 0 when there is none.
@@ -91,16 +90,4 @@ func unsynced(f *engines.File) int64 {
 		return 0
 	}
 	return max(f.SyncTo-f.SyncFrom, 0)
-}
-
-// refill registers a file that was opened, or opened again, since its slot was last filled.
-func (e *engine) refill(f *engines.File) bool {
-	if err := e.r.UpdateFile(uint32(f.Index), int32(f.Fd)); err != nil {
-		e.slotErrno = syscall.EBADF
-		_ = errors.As(err, &e.slotErrno)
-		e.slots[f.Index] = -1 // the kernel empties a slot before it looks at what is to go there
-		return false
-	}
-	e.slots[f.Index] = int32(f.Fd)
-	return true
 }

@@ -168,15 +168,24 @@ func (r *Ring) Wait(n uint32, limit time.Duration) error {
 		if rest <= 0 {
 			return r.Flush()
 		}
-		if err := r.waitFor(n, rest); err != nil {
+		if err := r.waitFor(n, rest, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// WaitMin enters once: it sleeps until n completions are ready, or least has passed and there is one, or the limit has
+// passed. It needs Config.MinWait unless least is 0. Ready tells what came.
+func (r *Ring) WaitMin(n uint32, limit, least time.Duration) error {
+	if r.Ready() >= n {
+		return nil
+	}
+	return r.waitFor(n, limit, least)
+}
+
 // waitFor enters once and sleeps for at most the limit.
-func (r *Ring) waitFor(n uint32, limit time.Duration) error {
+func (r *Ring) waitFor(n uint32, limit, least time.Duration) error {
 	r.waits++
 	ts := Timespec{Sec: int64(limit / time.Second), Nsec: int64(limit % time.Second)}
 	flags := r.enterFlags | IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG
@@ -184,11 +193,11 @@ func (r *Ring) waitFor(n uint32, limit time.Duration) error {
 	switch w := r.wait; {
 	case r.regWait:
 		// The argument is an offset into the registered region, and the page begins with it.
-		w.reg.Timeout, w.reg.Flags = ts, IORING_REG_WAIT_TS
+		w.reg.Timeout, w.reg.Flags, w.reg.MinWaitUsec = ts, IORING_REG_WAIT_TS, uint32(least/time.Microsecond)
 		_, errno = r.k.Enter(r.enterFd, 0, n, flags|IORING_ENTER_EXT_ARG_REG, nil, unsafe.Sizeof(w.reg))
 	case r.params.Features&IORING_FEAT_EXT_ARG != 0:
 		w.ts = ts
-		w.arg = getEventsArg{Timeout: uint64(uintptr(unsafe.Pointer(&w.ts)))}
+		w.arg = getEventsArg{Timeout: uint64(uintptr(unsafe.Pointer(&w.ts))), MinWaitUsec: uint32(least / time.Microsecond)}
 		_, errno = r.k.Enter(r.enterFd, 0, n, flags, unsafe.Pointer(&w.arg), unsafe.Sizeof(w.arg))
 	default:
 		// Before Linux 5.11 enter has no time limit: look, and sleep in small steps.

@@ -18,7 +18,21 @@ type Config struct {
 	// Optional are sets of IORING_SETUP_* that are given up, first to last, while the kernel refuses.
 	Optional    []uint32
 	SQThreadCPU uint32 // with IORING_SETUP_SQ_AFF
+
+	RegisterRing Want // enter by a registered descriptor (5.18)
+	RegisterWait Want // keep the arguments of waits in registered memory (6.13)
+	MinWait      bool // WaitMin will be used: Open fails where the kernel lacks it (6.12)
 }
+
+// Want is whether something is to be used.
+type Want uint8
+
+// The wants.
+const (
+	IfThere Want = iota // where the kernel has it
+	Must                // or Open fails
+	Never
+)
 
 // Optional is the usual value of Config.Optional for a ring that one thread owns, the newest kernel's first.
 var Optional = []uint32{
@@ -95,7 +109,7 @@ func Open(k *Kernel, c Config) (*Ring, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	if err := r.enable(); err != nil {
+	if err := r.enable(c); err != nil {
 		_ = r.Close()
 		return nil, err
 	}
@@ -234,7 +248,7 @@ func (r *Ring) mapPart(offset int64, n uintptr) (unsafe.Pointer, error) {
 }
 
 // enable sets up what waiting and entering need, and starts a ring that was created disabled.
-func (r *Ring) enable() error {
+func (r *Ring) enable(c Config) error {
 	pageSize := uintptr(os.Getpagesize())
 	p, err := r.k.Map(-1, 0, pageSize)
 	if err != nil {
@@ -243,7 +257,9 @@ func (r *Ring) enable() error {
 	r.maps = append(r.maps, mapping{p, pageSize})
 	r.wait = (*waitPage)(p)
 	if r.params.Flags&IORING_SETUP_R_DISABLED != 0 {
-		r.registerWait(pageSize)
+		if c.RegisterWait != Never {
+			r.registerWait(pageSize)
+		}
 		if _, errno := r.k.Register(r.fd, IORING_REGISTER_ENABLE_RINGS, nil, 0); errno != 0 {
 			return fmt.Errorf("io_uring: enabling the ring: %w", errno)
 		}
@@ -251,7 +267,17 @@ func (r *Ring) enable() error {
 	if r.params.Features&IORING_FEAT_NO_IOWAIT != 0 {
 		r.enterFlags |= IORING_ENTER_NO_IOWAIT
 	}
-	r.registerSelf()
+	if c.RegisterRing != Never {
+		r.registerSelf()
+	}
+	switch {
+	case c.RegisterWait == Must && !r.regWait:
+		return &feature.Error{Name: "registered waits", Since: "6.13"}
+	case c.RegisterRing == Must && !r.registered:
+		return &feature.Error{Name: "registered ring descriptors", Since: "5.18"}
+	case c.MinWait && r.params.Features&IORING_FEAT_MIN_TIMEOUT == 0:
+		return &feature.Error{Name: "a minimum wait", Since: "6.12"}
+	}
 	return nil
 }
 

@@ -1,0 +1,192 @@
+// Package queue is the ring of one worker as the io_uring engines use it: how many requests may be in it, what happens
+// when the kernel takes no more, when Reap looks and when it sleeps, and the registered files and buffers.
+//
+// It owns no mapping of operations to entries, which is what its engines differ in, and must not know how I/O is
+// scheduled or measured.
+package queue
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"fiord/engines"
+	"fiord/engines/uring/ring"
+)
+
+const (
+	// spinLimit is how long Reap looks for completions of a submission thread before it sleeps. fio never sleeps there;
+	// a Go thread that never does would hold up the collector.
+	spinLimit = time.Millisecond
+	// stallLimit is how long the kernel may refuse entries while nothing is in flight.
+	stallLimit = 30 * time.Second
+)
+
+// Queue is one worker's ring. All methods belong to the worker's thread. An engine embeds it, writes entries into R and
+// reads completions from it.
+type Queue struct {
+	R      *ring.Ring
+	Depth  uint32 // most requests in the ring
+	Flight uint32 // requests in the ring
+
+	Files    bool          // entries name files by their place in the table
+	Slots    []int32       // descriptor in each place
+	SlotErr  syscall.Errno // why the last file could not be registered
+	Fixed    bool          // entries name registered buffers
+	BufIndex []uint16      // by IO.Index
+
+	Ended []*engines.IO // done outside the ring, waiting for Reap
+
+	sqThread bool
+	minWait  time.Duration // how long a wait gathers completions before it is content with one; 0: for ever
+	maxWait  time.Duration // most one wait may take before it is begun again; 0: no limit
+	stalled  time.Time     // since when the kernel refuses with nothing in flight
+	asyncOf  int           // one request of so many runs asynchronously; 0: none
+	prepared int           // requests since the last such one
+}
+
+// Room is how many of n requests can be written now.
+func (q *Queue) Room(n int) uint32 { return min(q.Depth-q.Flight, q.R.Space(), uint32(n)) }
+
+// Async is the flag that makes the next request run asynchronously, when it is its turn by force_async.
+func (q *Queue) Async() uint8 {
+	if q.asyncOf > 0 {
+		if q.prepared++; q.prepared == q.asyncOf {
+			q.prepared = 0
+			return ring.IOSQE_ASYNC
+		}
+	}
+	return 0
+}
+
+// HandOver publishes n entries and submits them. It reports how many the kernel took.
+func (q *Queue) HandOver(n uint32) (uint32, error) {
+	q.R.Publish(n)
+	q.Flight += n
+	err := q.R.Submit()
+	if err == nil {
+		return n, nil
+	}
+	if err != ring.ErrBusy { //nolint:errorlint // never wrapped
+		return n, err
+	}
+	// What the kernel has no room for goes back to the worker, who reaps before it comes again.
+	back := q.R.Withdraw()
+	q.Flight -= back
+	n -= back
+	if q.Flight > 0 || len(q.Ended) > 0 || n > 0 {
+		q.stalled = time.Time{}
+		return n, nil
+	}
+	if q.stalled.IsZero() {
+		q.stalled = time.Now()
+	} else if time.Since(q.stalled) > stallLimit {
+		return 0, fmt.Errorf("io_uring: the kernel refuses requests although none is in flight: %w", syscall.EAGAIN)
+	}
+	time.Sleep(time.Millisecond) // short of memory, and nothing to reap meanwhile
+	return 0, nil
+}
+
+// Ready is how many completions can be taken now, room at most.
+func (q *Queue) Ready(room int) uint32 { return min(q.R.Ready(), uint32(room)) }
+
+// Taken gives n completions that were read back to the kernel.
+func (q *Queue) Taken(n uint32) {
+	q.R.Advance(n)
+	q.Flight -= n
+}
+
+// Await makes completions show, after Ready told of too few: want more of them, and room for as many as room. It sleeps
+// for at most wait (negative: no limit). The caller then takes what is Ready.
+func (q *Queue) Await(want, room int, wait time.Duration) error {
+	want = min(want, room, int(q.Flight))
+	if q.Flight == 0 {
+		return nil
+	}
+	if err := q.R.Lost(); err != nil {
+		return err
+	}
+	if want <= 0 || wait == 0 {
+		if q.R.Stalled() {
+			return q.R.Flush()
+		}
+		return nil
+	}
+	if q.sqThread && q.spin(uint32(want), wait) {
+		return nil
+	}
+	if err := q.wait(uint32(want), wait); err != nil {
+		return err
+	}
+	if q.R.Ready() < uint32(want) {
+		return q.R.Lost()
+	}
+	return nil
+}
+
+// wait sleeps for n completions, by the job's own wishes where it has some.
+func (q *Queue) wait(n uint32, limit time.Duration) error {
+	if q.minWait == 0 && (q.maxWait == 0 || limit >= 0) {
+		return q.R.Wait(n, limit)
+	}
+	if limit >= 0 {
+		return q.R.WaitMin(n, limit, q.minWait)
+	}
+	for q.R.Ready() == 0 {
+		most := q.maxWait
+		if most == 0 {
+			most = time.Minute
+		}
+		if err := q.R.WaitMin(n, most, q.minWait); err != nil {
+			return err
+		}
+		if err := q.R.Lost(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spin looks for n completions without a system call: with a submission thread the point is to make none.
+func (q *Queue) spin(n uint32, wait time.Duration) bool {
+	limit := spinLimit
+	if wait >= 0 {
+		limit = min(limit, wait)
+	}
+	for start := time.Now(); ; {
+		for range 256 {
+			if q.R.Ready() >= n {
+				return true
+			}
+		}
+		if time.Since(start) >= limit {
+			return false
+		}
+	}
+}
+
+// TakeEnded stores what was done outside the ring, as much as done has room for.
+func (q *Queue) TakeEnded(done []*engines.IO) int {
+	n := copy(done, q.Ended)
+	rest := copy(q.Ended, q.Ended[n:])
+	q.Ended = q.Ended[:rest]
+	return n
+}
+
+// Calls counts the system calls of the ring.
+func (q *Queue) Calls() (submits, reaps uint64) { return q.R.Enters() }
+
+// Close waits for what is in flight, then releases the ring.
+func (q *Queue) Close() error {
+	var first error
+	for q.Flight > 0 && first == nil {
+		if first = q.R.Lost(); first == nil {
+			first = q.R.Wait(1, -1)
+		}
+		q.Taken(q.R.Ready())
+	}
+	if err := q.R.Close(); first == nil {
+		first = err
+	}
+	return first
+}
