@@ -23,6 +23,7 @@ type settings struct {
 	statusInterval time.Duration // between full reports during the run; 0: none
 
 	bandwidthLog  string // prefix; empty: none
+	auxPath       string // folder of verify states and dumps; empty: the current one
 	sections      []string
 	maxJobs       int // 0: no limit
 	readOnly      bool
@@ -97,6 +98,8 @@ func ownFlags() []ownFlag {
 			func(c *command, v string, _ bool) error { return c.set.setMaxJobs(v) }},
 		{spec{"alloc-size", argRequired}, 'a', "KiB", "Taken from old command lines; it has no effect",
 			func(c *command, v string, _ bool) error { return c.set.setAllocSize(v) }},
+		{spec{"aux-path", argRequired}, 'K', "folder", "Put saved verify states and dumps of bad data here",
+			func(c *command, v string, _ bool) error { c.set.auxPath = v; return nil }},
 		{spec{"cmdhelp", argOptional}, 'c', "option", "Explain a job option, or list them all",
 			func(c *command, v string, _ bool) error { return c.cmdHelp(v) }},
 		{spec{"enghelp", argOptional}, 'i', "engine[,option]", "List the engines, the options of one, or explain one option",
@@ -133,7 +136,6 @@ func absentFlags() []ownFlag {
 		{"trigger-timeout", 'B', argRequired, trigger},
 		{"trigger", 'H', argRequired, trigger},
 		{"trigger-remote", 'J', argRequired, trigger},
-		{"aux-path", 'K', argRequired, "fiord has no auxiliary files that it could place"},
 		{"merge-blktrace-only", 'A', argNone, "blktrace files are not read"},
 	}
 	var flags []ownFlag

@@ -39,7 +39,7 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	sig := c.watch(o)
 	cfg := run.Config{
 		Jobs: l.jobs, Global: l.global, Drivers: c.drivers, Version: Version, ReadOnly: c.set.readOnly,
-		BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
+		AuxPath: c.set.auxPath, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
 		Dump: o.result, Report: sig.report, Stop: sig.stop, Print: o.line, Warn: o.warn,
 	}
 	if o.live != nil || trace.wantsStatus() {

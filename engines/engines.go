@@ -150,8 +150,9 @@ type Driver struct {
 	Name, Doc string
 	Aliases   []string
 	Traits    job.Traits
-	Options   func() any   // a struct whose tagged fields are the engine's options; nil: none
-	Probe     func() error // nil: usable everywhere; else wraps ErrUnsupported
+	Options   func() any                 // a struct whose tagged fields are the engine's options; nil: none
+	Probe     func() error               // nil: usable everywhere; else wraps ErrUnsupported
+	Sizer     func(j *job.Job) FileSizer // sizes before there is an Engine, with the options in j.Engine; nil: stat tells
 	Open      func(w *Worker, options any) (Engine, error)
 	Missing   string // not empty: declared for its options only, and why it cannot run
 	External  bool   // Missing, and no part of a default fio build either

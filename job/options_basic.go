@@ -10,7 +10,7 @@ type BasicOptions struct {
 	Directory               string `fio:"directory" group:"file/filename" help:"Directory prepended to file names; a colon-separated list spreads clones over several"`
 	FilenameFormat          string `fio:"filename_format" def:"$jobname.$jobnum.$filenum" prio:"-1" group:"file/filename" help:"Template for generated file names; default $jobname.$jobnum.$filenum"`
 	UniqueFilename          bool   `fio:"unique_filename" def:"1" group:"file/filename" help:"For network clients, prefix generated file names with the client address; on by default"`
-	LockFile                string `fio:"lockfile" def:"none" vals:"none|exclusive|readwrite" parent:"filename" prio:"1" group:"file/filename" missing:"file locks are not built yet" help:"Lock files around I/O: none (default), exclusive, or readwrite"`
+	LockFile                string `fio:"lockfile" def:"none" vals:"none|exclusive|readwrite" parent:"filename" prio:"1" group:"file/filename" help:"Lock files around I/O: none (default), exclusive, or readwrite"`
 	OpenDir                 string `fio:"opendir" group:"file/filename" help:"Add every file found under this one directory tree to the job"`
 	RW                      RWMode `fio:"rw" alias:"readwrite" def:"read" vals:"read|write|trim|randread|randwrite|randtrim|rw|readwrite|randrw|trimwrite|randtrimwrite" group:"io/io_basic" help:"I/O direction and pattern, such as read, randwrite or randrw; default read"`
 	RWSequencer             string `fio:"rw_sequencer" def:"sequential" vals:"sequential|identical" group:"io/io_basic" help:"How an offset count on rw picks offsets: sequential (default) or identical"`

@@ -17,10 +17,10 @@ type MiscOptions struct {
 	KBBase                   string        `fio:"kb_base" def:"1024" vals:"1024|1000" prio:"1" group:"general" help:"Meaning of size prefixes in input: 1024 for legacy use (default) or 1000 for SI"`
 	UnitBase                 string        `fio:"unit_base" vals:"0|8|1" prio:"1" group:"general" help:"Report rates in bytes (8), in bits (1), or choose automatically (0)"`
 	HugepageSize             int           `fio:"hugepage-size" def:"2097152" group:"general" help:"Size in bytes of one huge page; default 2097152"`
-	FlowID                   int           `fio:"flow_id" def:"0" group:"io/io_flow" missing:"flows between jobs are not built yet" help:"Flow group to which the job belongs; default 0"`
-	Flow                     int           `fio:"flow" def:"0" max:"1000" parent:"flow_id" group:"io/io_flow" missing:"flows between jobs are not built yet" help:"Weight that sets the share of activity of this job in its flow group; 0 disables"`
-	FlowWatermark            Deprecated    `fio:"flow_watermark" group:"io/io_flow" deprecated:"soft" missing:"flows between jobs are not built yet" help:"Obsolete flow limit setting; accepted but ignored"`
-	FlowSleep                int           `fio:"flow_sleep" def:"0" parent:"flow_id" group:"io/io_flow" missing:"flows between jobs are not built yet" help:"Pause in microseconds while flow control holds the job back; 0 does not sleep"`
+	FlowID                   int           `fio:"flow_id" def:"0" group:"io/io_flow" help:"Flow group to which the job belongs; default 0"`
+	Flow                     int           `fio:"flow" def:"0" max:"1000" parent:"flow_id" group:"io/io_flow" help:"Weight that sets the share of activity of this job in its flow group; 0 disables"`
+	FlowWatermark            Deprecated    `fio:"flow_watermark" group:"io/io_flow" deprecated:"soft" help:"Obsolete flow limit setting; accepted but ignored"`
+	FlowSleep                int           `fio:"flow_sleep" def:"0" parent:"flow_id" group:"io/io_flow" help:"Pause in microseconds while flow control holds the job back; 0 does not sleep"`
 	Steadystate              SteadyState   `fio:"steadystate" alias:"ss" def:"iops_slope:0.01%" vals:"iops|iops_slope|bw|bw_slope|lat|lat_slope" group:"general/runtime" help:"Metric and limit that define steady state; default iops_slope:0.01%"`
 	SteadystateDuration      time.Duration `fio:"steadystate_duration" alias:"ss_dur" def:"0" unit:"s" parent:"steadystate" group:"general/runtime" help:"Window for judging steady state, in seconds by default; 0 disables detection"`
 	SteadystateRampTime      time.Duration `fio:"steadystate_ramp_time" alias:"ss_ramp" def:"0" unit:"s" parent:"steadystate" group:"general/runtime" help:"Delay before steady state data is gathered, in seconds by default; default 0"`

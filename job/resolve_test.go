@@ -144,11 +144,11 @@ func TestResolveOfMissing(t *testing.T) {
 		{"rw=randwrite\nverify=crc32c-intel\nnorandommap\nbsrange=1k-4k\niodepth=4\nioengine=libaio", "limits verification", func(j *Job) bool {
 			return j.Verify == "crc32c" && j.VerifyInterval == 1024 && !j.VerifyWriteSequence && !j.VerifyHeaderSeed && j.RefillBuffers
 		}},
-		{"rw=write\nverify_pattern=0xff\nverify_interval=8k", "verify_pattern=0xff", func(j *Job) bool {
+		{"rw=write\nverify_pattern=0xff\nverify_interval=8k", "", func(j *Job) bool {
 			return j.Verify == "pattern_hdr" && j.VerifyInterval == 4096 && j.VerifyWriteSequence
 		}},
-		{"rw=rw\nbs=1k,4k\nverify=md5\nverify_interval=4k\nverify_only", "verify=md5", func(j *Job) bool { return j.VerifyInterval == 1024 }},
-		{"rw=write\nbs=1000\nverify=md5\nverify_interval=300", "verify=md5", func(j *Job) bool { return j.VerifyInterval == 1000 }},
+		{"rw=rw\nbs=1k,4k\nverify=md5\nverify_interval=4k\nverify_only", "", func(j *Job) bool { return j.VerifyInterval == 1024 }},
+		{"rw=write\nbs=1000\nverify=md5\nverify_interval=300", "", func(j *Job) bool { return j.VerifyInterval == 1000 }},
 	}
 	for _, tt := range tests {
 		jobs, warnings, err := loadText(t, &Loader{ParseOnly: true}, "[a]\n"+tt.text+"\n")

@@ -96,8 +96,11 @@ type CPUSet []int
 // IntList is a list of numbers as plids takes it, ranges expanded.
 type IntList []int
 
-// DirSet says which directions are in a set.
-type DirSet PerDir[bool]
+// DirSet says which kinds of I/O are in a set: the directions, and Syncs.
+type DirSet [NDirs + 1]bool
+
+// Syncs is the place of fsync and its like in a DirSet.
+const Syncs = NDirs
 
 // Pattern is a buffer or verify pattern: its bytes, and where formats such as %o put values that change with the I/O.
 type Pattern struct {

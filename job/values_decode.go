@@ -264,7 +264,7 @@ func numberList(text string, limit, most int) ([]int, error) {
 	return slices.Sorted(maps.Keys(seen)), nil
 }
 
-// DecodeOption reads direction names separated by commas. The name sync is taken too: fio lists syncs among them.
+// DecodeOption reads the names of directions and sync, separated by commas.
 func (s *DirSet) DecodeOption(_ *Decl, text string, _ int) error {
 	var set DirSet
 	for _, name := range strings.Split(text, ",") {
@@ -276,6 +276,7 @@ func (s *DirSet) DecodeOption(_ *Decl, text string, _ int) error {
 		case "trim":
 			set[Trim] = true
 		case "sync":
+			set[Syncs] = true
 		default:
 			return badValue(text, "read, write, trim or sync, separated by commas")
 		}

@@ -149,6 +149,12 @@ func (w *worker) finish() {
 			w.r.warn("job %q: %v", w.job.Name, err)
 		}
 	}
+	if w.vfy != nil {
+		if err := w.vfy.end(); err != nil {
+			w.r.warn("job %q: %v", w.job.Name, err)
+		}
+	}
+	w.replay.close()
 	w.closeFiles()
 	if w.set != nil {
 		if err := w.set.Finish(); err != nil {

@@ -15,7 +15,13 @@ func (w *worker) submit() bool {
 	l := &w.loop
 	rest := l.batch
 	for len(rest) > 0 {
+		if w.locks != nil {
+			w.locks.lock(rest)
+		}
 		n, err := w.eng.Submit(rest)
+		if w.locks != nil {
+			w.locks.unlock()
+		}
 		switch {
 		case err != nil:
 			w.failErr(err, "submit")
@@ -98,6 +104,10 @@ func (w *worker) reapUpTo(least, most int) bool {
 	}
 	l.inflight -= n
 	now := w.stampNow()
+	if w.vfy != nil {
+		w.vfy.reaped(l.done[:n], now)
+		return w.st.Error == 0
+	}
 	for _, u := range l.done[:n] {
 		if w.complete(u, now) || w.st.Error != 0 {
 			u.User = 0

@@ -108,7 +108,8 @@ func (l *loop) begin(w *worker, now int64) {
 	l.nextPub = now
 	l.tracked = w.gen.NeedsCompletions()
 	l.reqs = make([]workload.Req, max(l.batchMax, 16))
-	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0 || w.lat != nil
+	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0 || w.lat != nil ||
+		w.flow != nil
 	if l.careful {
 		l.reqs = l.reqs[:1]
 	}
@@ -122,12 +123,16 @@ func (w *worker) pass() {
 	} else {
 		w.enter(stateRunning)
 	}
-	if w.doer != nil {
+	switch {
+	case w.vfy != nil:
+		w.vfy.loop()
+	case w.doer != nil:
 		w.passSync()
-	} else {
+	default:
 		w.passAsync()
 	}
 	w.drain()
+	w.vfy.collectAll()
 	w.gen.Drained()
 	if err := w.gen.Err(); err != nil {
 		w.failErr(err, "get_io_u")
@@ -145,7 +150,7 @@ func (w *worker) passSync() {
 	now := clock.Now()
 	for !w.over(now) {
 		if len(l.ahead) == 0 {
-			n, _ := w.gen.Fill(l.reqs)
+			n, _ := w.next(l.reqs)
 			if n == 0 {
 				return
 			}
@@ -278,7 +283,7 @@ func (w *worker) fill() workload.Verdict {
 		l.again = l.again[:len(l.again)-1]
 	}
 	for room = min(room, len(l.free)); room > 0; {
-		n, v := w.gen.Fill(l.reqs[:min(room, len(l.reqs))])
+		n, v := w.next(l.reqs[:min(room, len(l.reqs))])
 		if n == 0 {
 			return v
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
 
 	"fiord/engines"
 	"fiord/internal/sys"
@@ -19,8 +18,8 @@ import (
 // can run.
 func (w *worker) prepare() bool {
 	steps := []func() error{
-		w.credentials, w.affinity, w.lockMemory, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.contents, w.lateLayout,
-		w.generator, w.openTrace, w.preRun, w.preRead,
+		w.credentials, w.affinity, w.lockMemory, w.openReplay, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.contents, w.lateLayout,
+		w.generator, w.lockFiles, w.verification, w.openTrace, w.preRun, w.preRead,
 	}
 	for _, step := range steps {
 		err := step()
@@ -125,18 +124,26 @@ func (w *worker) buffers() error {
 	size := w.bufferSize()
 	var arena []byte
 	if w.needsData() {
-		align := 0
-		if w.job.Direct || w.job.IomemAlign > 0 || w.drv.Traits.Raw || w.drv.Traits.MemAlign {
-			align = w.job.IomemAlign
+		if err := w.newArena(depth, size); err != nil {
+			return err
 		}
-		a, err := sys.NewArena(w.job.Mem, int(size)*depth, align, w.job.HugepageSize, w.job.MemFile)
-		if err != nil {
-			return fmt.Errorf("allocate %d buffers of %d bytes (mem=%s): %w", depth, size, w.job.Mem, err)
-		}
-		w.arena = a
-		arena = a.Mem
+		arena = w.arena.Mem
 	}
 	w.loop.init(w, depth, int(size), arena)
+	return nil
+}
+
+// newArena allocates depth buffers of size bytes.
+func (w *worker) newArena(depth int, size uint64) error {
+	align := 0
+	if w.job.Direct || w.job.IomemAlign > 0 || w.drv.Traits.Raw || w.drv.Traits.MemAlign {
+		align = w.job.IomemAlign
+	}
+	a, err := sys.NewArena(w.job.Mem, int(size)*depth, align, w.job.HugepageSize, w.job.MemFile)
+	if err != nil {
+		return fmt.Errorf("allocate %d buffers of %d bytes (mem=%s): %w", depth, size, w.job.Mem, err)
+	}
+	w.arena = a
 	return nil
 }
 
@@ -156,10 +163,25 @@ func (w *worker) needsData() bool {
 
 // openEngine opens the engine with all buffers in place.
 func (w *worker) openEngine() error {
-	l := &w.loop
 	if w.drv.Traits.Sync && w.job.IODepth > 1 {
 		w.r.note("%s: ioengine %s is synchronous, iodepth %d is capped at 1", w.job.Name, w.drv.Name, w.job.IODepth)
 	}
+	if err := w.newEngine(); err != nil {
+		return err
+	}
+	if p, ok := w.eng.(engines.Priorities); ok {
+		for d := range w.prios {
+			w.prios[d] = p.Priorities(job.Dir(d))
+			w.watched = w.watched || w.prios[d] != nil
+		}
+		w.initHists()
+	}
+	return nil
+}
+
+// newEngine opens the engine with the buffers and files there are.
+func (w *worker) newEngine() error {
+	l := &w.loop
 	var files []*engines.File
 	if w.set != nil {
 		files = w.set.Files
@@ -173,13 +195,6 @@ func (w *worker) openEngine() error {
 	}
 	w.eng = eng
 	w.doer = engines.Inner(eng)
-	if p, ok := eng.(engines.Priorities); ok {
-		for d := range w.prios {
-			w.prios[d] = p.Priorities(job.Dir(d))
-			w.watched = w.watched || w.prios[d] != nil
-		}
-		w.initHists()
-	}
 	if w.set != nil {
 		w.attach()
 	}
@@ -237,6 +252,11 @@ func (w *worker) generator() error {
 	if w.rate != nil {
 		cfg.Pace = w.rate.pace
 	}
+	w.flow.join()
+	if w.replay != nil {
+		w.replay.begin()
+		return nil
+	}
 	gen, err := workload.New(cfg)
 	if err != nil {
 		return err
@@ -247,6 +267,17 @@ func (w *worker) generator() error {
 	}
 	w.total.Store(gen.Remaining())
 	return nil
+}
+
+// verification prepares what a job with verify= needs: buffers and files are there.
+func (w *worker) verification() error {
+	if w.vfy == nil || w.gen == nil {
+		return nil
+	}
+	if w.vfy.keep && w.vfy.readsBack() && w.job.IOSize.Value == 0 {
+		w.total.Store(2 * w.gen.Remaining()) // all of it is read back
+	}
+	return w.vfy.start()
 }
 
 // contents fills the buffers of a writing job.
@@ -305,12 +336,4 @@ func (w *worker) preRead() error {
 	}
 	w.enter(statePreReading)
 	return w.set.PreRead()
-}
-
-// errnoOf is the errno of an I/O result; a transfer of nothing without one is EIO, as in fio.
-func errnoOf(u *engines.IO) syscall.Errno {
-	if u.Errno == 0 && u.Done == 0 {
-		return syscall.EIO
-	}
-	return u.Errno
 }

@@ -31,6 +31,7 @@ type Config struct {
 	Version  string
 	ReadOnly bool
 
+	AuxPath      string        // where saved states and dumps go; empty: the current directory
 	BandwidthLog string        // prefix of the aggregate bandwidth logs; empty: none
 	Interval     time.Duration // between status dumps; 0: none
 
@@ -60,9 +61,12 @@ func Run(cfg Config) (*report.Result, error) {
 
 // run is the run itself, from the layout of the files to the report.
 func (r *runner) run() (*report.Result, error) {
-	defer quiet(len(r.workers))()
+	defer quiet(len(r.workers) + asyncThreads(r.cfg.Jobs))()
 	r.collections = collections()
 	if err := r.checkMounts(); err != nil {
+		return nil, err
+	}
+	if err := r.mergeTraces(); err != nil {
 		return nil, err
 	}
 	stopDone := r.watchStop()
@@ -98,8 +102,10 @@ type runner struct {
 	disks    *stats.DiskUtil
 	locks    *layout.Registry // of files being laid out
 	exitAll  bool
-	waits    bool // some job has wait_for
-	steady   []*steadyUnit
+
+	fileLocks fileLocks // lockfile
+	waits     bool      // some job has wait_for
+	steady    []*steadyUnit
 
 	genesis int64         // clock.Now when the run began
 	wake    chan struct{} // a worker's state has changed
@@ -145,6 +151,7 @@ func newRunner(cfg Config) (*runner, error) {
 		r.workers = append(r.workers, w)
 		r.waits = r.waits || j.WaitFor != ""
 	}
+	r.joinFlows()
 	if cfg.BandwidthLog != "" {
 		agg, err := iolog.NewAggLogs(cfg.BandwidthLog)
 		if err != nil {
@@ -201,7 +208,7 @@ func (r *runner) layOut() bool {
 // layOutAll prepares the files, one job after the other.
 func (r *runner) layOutAll() {
 	for _, w := range r.workers {
-		if !w.job.CreateSerialize || w.stopping() {
+		if !w.job.CreateSerialize || w.job.ReadIolog != "" || w.stopping() {
 			continue
 		}
 		w.enter(stateSettingUp)

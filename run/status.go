@@ -30,6 +30,9 @@ func (h *helper) status() report.Status {
 			s.Running++
 			s.Files += int(w.open.Load())
 			for d := range job.NDirs {
+				if !w.does(job.Dir(d)) {
+					continue
+				}
 				s.WantRate += w.job.Rate[d]
 				s.WantIOPS += uint64(w.job.RateIOPS[d])
 				s.MinRate += w.job.RateMin[d]
@@ -130,6 +133,11 @@ func (w *worker) etaRunning(now int64) int64 {
 	return int64(math.Ceil(left))
 }
 
+// does reports whether the job has I/O of direction d: rates may be given for others, too.
+func (w *worker) does(d job.Dir) bool {
+	return [...]bool{w.job.RW.Read, w.job.RW.Write, w.job.RW.Trim}[d]
+}
+
 // etaPending guesses: the full run time if there is one, or the size at the rate asked for.
 func (w *worker) etaPending(now int64) int64 {
 	var byTime, byRate int64
@@ -142,7 +150,13 @@ func (w *worker) etaPending(now int64) int64 {
 		}
 		byTime = int64(t / time.Second)
 	}
-	if rate := w.job.Rate[0] + w.job.Rate[1] + w.job.Rate[2]; rate > 0 {
+	rate := uint64(0)
+	for d := range job.NDirs {
+		if w.does(job.Dir(d)) {
+			rate += w.job.Rate[d]
+		}
+	}
+	if rate > 0 {
 		byRate = int64(w.total.Load()/rate) + int64(w.delay/time.Second)
 	}
 	if byTime > 0 && byRate > 0 {

@@ -36,6 +36,10 @@ type worker struct {
 	filler *workload.Filler // nil: buffers stay as they are
 	logs   *iolog.JobLogs   // nil: none
 	trace  *iolog.Trace     // nil: none
+	replay *replay          // nil: I/Os come from the generator
+	flow   *flowShare       // nil: the job is in no flow
+	locks  *locker          // nil: no locks around submissions
+	vfy    *verifier        // nil: the job does not verify
 
 	eng   engines.Engine
 	doer  engines.SyncEngine // not nil: I/O is done inside Do and never in flight
@@ -58,7 +62,8 @@ type worker struct {
 	start       int64            // clock.Now at the start of the pass
 	before      uint64           // bytes moved before the pass, or rampedOver
 	ramping     bool
-	errShown    int // io_u errors printed
+	special     bool // next must look further than the generator
+	errShown    int  // io_u errors printed
 
 	watched bool                // finished I/Os are logged or held against limits
 	maxLat  [job.NDirs]int64    // max_latency in ns, 0: none
@@ -67,6 +72,7 @@ type worker struct {
 }
 
 func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
+	j = privateJob(j)
 	w := &worker{r: r, job: j, drv: d}
 	w.st = stats.Job{
 		Name: j.Name, Desc: j.Description, Group: j.Group, Number: j.Number, Members: 1,
@@ -87,6 +93,9 @@ func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
 		w.watched = w.watched || us > 0
 	}
 	if w.filler, err = workload.NewFiller(j, r.cfg.Jobs...); err != nil {
+		return nil, err
+	}
+	if w.vfy, err = newVerifier(w); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -167,10 +176,14 @@ func histIf(on bool) *stats.Hist {
 
 // layOut prepares the job's files.
 func (w *worker) layOut() {
-	set, err := layout.Prepare(w.job, w.drv, layout.Env{
+	env := layout.Env{
 		Print: w.r.print, Stop: w.stopping, ReadOnly: w.r.cfg.ReadOnly, Shared: w.r.locks, Filler: w.filler,
 		Group: w.r.cfg.Jobs,
-	})
+	}
+	if w.drv.Sizer != nil {
+		env.Sizer = w.drv.Sizer(w.job)
+	}
+	set, err := layout.Prepare(w.job, w.drv, env)
 	if errors.Is(err, layout.ErrStopped) {
 		w.terminate() // asked to, so it is no error of the job
 		return
@@ -218,6 +231,12 @@ func (w *worker) run() {
 			}
 		}
 		w.before = w.loop.bytes()
+		if w.vfy != nil {
+			if !w.cycle() {
+				break
+			}
+			continue
+		}
 		w.pass()
 		w.passTime()
 		if w.st.Error != 0 || w.stopping() {
@@ -284,7 +303,7 @@ func (w *worker) addUsage(j *stats.Job) {
 func (w *worker) passTime() {
 	spent := clock.Now() - w.start
 	for d := range w.st.Dirs {
-		if w.st.Dirs[d].Bytes == 0 {
+		if w.st.Dirs[d].Bytes == 0 || w.vfy != nil && !w.vfy.takesTime(job.Dir(d)) {
 			continue
 		}
 		w.elapsed[d] += spent
@@ -299,11 +318,16 @@ func (w *worker) keepRunning() bool {
 	switch {
 	case w.stopping() || w.st.Error != 0 || w.job.CreateOnly:
 		return false
+	case w.replay != nil:
+		return w.replay.once()
 	case w.job.TimeBased:
 		return true
 	case w.loop.loops < w.job.Loops:
 		w.loop.loops++
 		return true
+	}
+	if w.vfy != nil && w.vfy.state != nil && w.job.VerifyOnly {
+		return false // the state may end before the job does
 	}
 	return w.gen.More(w.loop.bytes())
 }
@@ -312,6 +336,7 @@ func (w *worker) keepRunning() bool {
 func (w *worker) nextPass() error {
 	w.gen.NextPass()
 	w.filler.NextPass()
+	w.vfy.rewind()
 	if w.rate != nil {
 		w.rate.pacer.NextPass()
 	}

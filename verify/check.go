@@ -141,3 +141,22 @@ func (s *summer) sum(t Type, p []byte) []byte {
 	}
 	return out
 }
+
+// Dump is the interval that f is about as it was read, and as it would be had it been written with the seed that its
+// header names. Both are as on the medium.
+func (s *Scheme) Dump(b *Block, f *Failure) (got, want []byte) {
+	at := int(f.Offset - b.Offset)
+	end := min(at+f.Length, len(b.Buf))
+	got = bytes.Clone(b.Buf[at:end])
+	again := *b
+	if s.kind.headSize() > 0 && len(got) > s.kind.headSize() {
+		again.Seed = header(got).seed()
+		s.swap(got)
+	}
+	if f.Kind.IsHeader() {
+		return got, nil
+	}
+	again.Buf = make([]byte, len(b.Buf))
+	s.Clone().Fill(&again)
+	return got, again.Buf[at:end]
+}

@@ -29,6 +29,7 @@ func (h header) length() uint32   { return binary.LittleEndian.Uint32(h[4:]) }
 func (h header) seed() uint64     { return binary.LittleEndian.Uint64(h[8:]) }
 func (h header) offset() uint64   { return binary.LittleEndian.Uint64(h[16:]) }
 func (h header) numberIO() uint64 { return binary.LittleEndian.Uint64(h[32:]) }
+func (h header) thread() uint16   { return binary.LittleEndian.Uint16(h[40:]) }
 func (h header) crc() uint32      { return binary.LittleEndian.Uint32(h[crcOffset:]) }
 func (h header) sum() uint32      { return checksum.CRC32C(h[:crcOffset]) }
 
@@ -58,6 +59,7 @@ func (s *Scheme) checkHeader(h header, b *Block, n, length int) *Failure {
 		f.Kind, f.Got, f.Want = k, got, want
 		return f
 	}
+	own := h.thread() == s.thread // or another job writes to the same file
 	switch {
 	case h.magic() != magic:
 		return set(BadMagic, uint64(h.magic()), magic)
@@ -65,11 +67,11 @@ func (s *Scheme) checkHeader(h header, b *Block, n, length int) *Failure {
 		return set(BadVersion, uint64(h.version()), version)
 	case h.length() != uint32(length):
 		return set(BadLength, uint64(h.length()), uint64(length))
-	case s.checkSeed && h.seed() != b.Seed:
+	case (s.checkSeed || s.ownSeed && own) && h.seed() != b.Seed:
 		return set(BadSeed, h.seed(), b.Seed)
 	case h.offset() != s.headerOffset(b, n):
 		return set(BadOffset, h.offset(), uint64(b.Offset))
-	case s.checkNumber && h.numberIO() != b.NumberIO:
+	case (s.checkNumber || s.ownNumber && own) && h.numberIO() != b.NumberIO:
 		return set(BadNumberIO, h.numberIO(), b.NumberIO)
 	case h.crc() != h.sum():
 		return set(BadHeaderCRC, uint64(h.crc()), uint64(h.sum()))

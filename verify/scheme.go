@@ -78,7 +78,8 @@ type Scheme struct {
 	compress int // percent of random contents that is compressible
 	filler   []byte
 
-	checkSeed, checkNumber bool
+	checkSeed, checkNumber bool // as fio has it
+	ownSeed, ownNumber     bool // of blocks that this job itself has written
 	fatal                  bool // the first bad interval of a block ends its check
 
 	scratch []byte // a pattern with its offsets filled in
@@ -116,6 +117,10 @@ func New(j *job.Job) (*Scheme, error) {
 		low, high = min(low, j.MinBS[d]), max(high, j.MaxBS[d])
 	}
 	s.checkNumber = j.VerifyWriteSequence && j.RW.Write && low == high && !j.TimeBased
+	// fio differs: it has to leave out these checks for many jobs because it works out seeds and numbers anew when it reads
+	// back. Here they are kept with each write, so that a stale block is found whenever the job checks its own.
+	own := j.RW.Write && !j.VerifyOnly
+	s.ownSeed, s.ownNumber = own && !j.IsSet("verify_header_seed"), own && !j.IsSet("verify_write_sequence")
 	head := s.kind.headSize()
 	switch {
 	case (s.kind == Pattern || s.kind == PatternHeader) && len(s.pattern) == 0:

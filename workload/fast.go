@@ -48,6 +48,12 @@ const maxQuota = 1 << 30
 
 // allowed is how many I/Os of size bytes may be issued before the pass ends.
 func (g *Generator) allowed(size uint64) uint64 {
+	if g.beyond != withinLimits {
+		return 1 // it may end at any time
+	}
+	if g.pauses {
+		return (g.passLimit - min(g.passQueued, g.passLimit) + size - 1) / size
+	}
 	if g.timeBased {
 		return maxQuota
 	}

@@ -42,6 +42,8 @@ type Generator struct {
 	numberIOs    uint64 // 0: no limit
 	passLimit    uint64 // asynchronous bytes of one pass
 	givenIOSize  bool
+	beyond       Limits
+	pauses       bool // it goes by time, but its passes end all the same, to be verified
 	restart      bool // each pass starts with no file done
 	reseed       bool
 
@@ -129,6 +131,10 @@ func (g *Generator) setLimits(cfg Config) {
 	if j.RW.Write && (!j.RW.Random || g.noMap) {
 		g.passLimit = max(g.size, g.ioSize)
 	}
+	if verifies(j) && j.RW.Write && j.VerifyBacklog > 0 {
+		g.passLimit += g.size // the reads of the backlog count too
+	}
+	g.pauses = g.timeBased && verifies(j) && g.async
 	if g.trimWrite {
 		g.passLimit += g.limit
 		g.numberIOs *= 2

@@ -43,7 +43,7 @@ func (g *Generator) Fill(reqs []Req) (n int, v Verdict) {
 func (g *Generator) fillSingle(reqs []Req) int {
 	f := &g.files[0]
 	for n := range reqs {
-		if !g.timeBased && g.exhausted() {
+		if !g.timeBased && g.exhausted() || g.pauses && g.passQueued >= g.passLimit {
 			return n
 		}
 		op, _ := g.operation(f)
@@ -60,7 +60,7 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 	if g.spent {
 		g.abandon(0)
 	}
-	if g.err != nil || !g.timeBased && g.exhausted() {
+	if g.err != nil || !g.timeBased && g.exhausted() || g.pauses && g.passQueued >= g.passLimit {
 		return End
 	}
 	for range g.patience() {
@@ -147,7 +147,7 @@ func (g *Generator) account(op engines.Op, n, size uint64) {
 
 // exhausted reports whether the pass has issued all that the job may: its bytes, its I/Os, or one pass worth of them.
 func (g *Generator) exhausted() bool {
-	return g.issuedBytes() >= g.limit || g.enoughIOs() || g.passQueued >= g.passLimit
+	return g.passQueued >= g.passLimit || g.beyond < pastLimits && (g.issuedBytes() >= g.limit || g.enoughIOs())
 }
 
 // issuedBytes is what counts against the limit: of a job that trims and writes, the writes.

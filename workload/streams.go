@@ -35,7 +35,7 @@ const (
 	DedupeSetStream
 	placementStream
 	sprandomStream
-	writeModeStream
+	WriteModeStream // which command of write_mode is next
 	nStreams
 )
 

@@ -19,6 +19,7 @@ import (
 	"fiord/engines/psync"
 	"fiord/engines/splice"
 	"fiord/engines/uring"
+	"fiord/engines/uringcmd"
 )
 
 // Drivers is the list, in the order of --enghelp. It panics when two engines share a name: that is a mistake in the
@@ -29,7 +30,7 @@ func Drivers() []*engines.Driver {
 		psync.Drivers(),
 		[]*engines.Driver{null.Driver(), pagefault.Driver()},
 		falloc.Drivers(),
-		[]*engines.Driver{splice.Driver(), uring.Driver(), libaio.Driver()},
+		[]*engines.Driver{splice.Driver(), uring.Driver(), uringcmd.Driver(), libaio.Driver()},
 		declared.Drivers(),
 	))
 }

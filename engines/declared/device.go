@@ -2,16 +2,12 @@ package declared
 
 import (
 	"fiord/engines"
-	"fiord/engines/cmdprio"
 	"fiord/job"
 )
 
 // device is: engines that talk to devices in their own commands.
 func device() []*engines.Driver {
 	return []*engines.Driver{
-		missing("io_uring_cmd", "Sends NVMe commands to a character device through io_uring.",
-			"NVMe passthrough comes with the next release",
-			job.Traits{SetsIssue: true, MemAlign: true, Raw: true}, func() any { return &ioUringCmdOptions{} }),
 		missing("sg", "Sends SCSI commands through the generic SCSI driver.",
 			"SCSI commands are not built yet",
 			job.Traits{Raw: true, Sync: true}, func() any { return &sgOptions{} }),
@@ -37,34 +33,6 @@ func device() []*engines.Driver {
 			"it needs the ROCm libraries, which a static Go binary cannot use",
 			job.Traits{Sync: true}, func() any { return &libhipfileOptions{} }),
 	}
-}
-
-// ioUringCmdOptions are the options of io_uring_cmd.
-type ioUringCmdOptions struct {
-	Hipri           bool   `fio:"hipri" flag:"1" help:"Poll for completions rather than rely on interrupts"`
-	Readfua         bool   `fio:"readfua" def:"0" help:"Set force unit access on passthrough reads; off by default"`
-	Writefua        bool   `fio:"writefua" def:"0" help:"Set force unit access on passthrough writes; off by default"`
-	WriteMode       string `fio:"write_mode" def:"write" help:"Passthrough command sent for writes: write (default), uncor, zeroes or verify"`
-	VerifyMode      string `fio:"verify_mode" def:"read" vals:"read|compare" help:"Passthrough command used to verify: read (default) or compare"`
-	Fixedbufs       bool   `fio:"fixedbufs" flag:"1" help:"Register I/O buffers with the kernel once at start"`
-	Registerfiles   bool   `fio:"registerfiles" flag:"1" help:"Register the files with the kernel once at start"`
-	SqthreadPoll    bool   `fio:"sqthread_poll" flag:"1" help:"Let a kernel thread poll the submission queue"`
-	SqthreadPollCPU int    `fio:"sqthread_poll_cpu" help:"CPU on which the submission polling thread runs"`
-	Nonvectored     int    `fio:"nonvectored" def:"-1" help:"Use plain rather than vectored commands; default -1 decides automatically"`
-	Uncached        int    `fio:"uncached" help:"Do buffered I/O without keeping the data in the page cache afterwards"`
-	Nowait          bool   `fio:"nowait" help:"Fail an I/O that would block rather than wait for it"`
-	ForceAsync      int    `fio:"force_async" help:"Have the kernel run one out of this many requests asynchronously from the start"`
-	CmdType         string `fio:"cmd_type" def:"nvme" vals:"nvme|bsg" help:"Passthrough command family: nvme (default) or bsg"`
-	CdbLen          string `fio:"cdb_len" def:"0" vals:"0|10|16|32" help:"SCSI command block length for bsg: 10, 16, 32, or 0 (default) to fit each request"`
-	VerifyBytchk    string `fio:"verify_bytchk" def:"0" vals:"0|1|3" help:"SCSI VERIFY byte check mode for bsg: 0 (default), 1 or 3"`
-	ReadMode        string `fio:"read_mode" def:"read" vals:"read|prefetch" help:"Command sent for bsg reads: read (default) or prefetch"`
-	cmdprio.Options
-	MdPerIOSize int    `fio:"md_per_io_size" def:"0" help:"Size in bytes of the separate metadata buffer for each I/O; default 0"`
-	PIAct       bool   `fio:"pi_act" def:"1" help:"Protection information action bit; when on (default) the device may handle it"`
-	PIChk       string `fio:"pi_chk" help:"Protection fields to check: GUARD, REFTAG and APPTAG, comma-separated"`
-	Apptag      int    `fio:"apptag" def:"0x1234" help:"Application tag value for protection information; default 0x1234"`
-	ApptagMask  int    `fio:"apptag_mask" def:"0xffff" help:"Mask applied to the application tag when checking; default 0xffff"`
-	Deac        bool   `fio:"deac" def:"0" help:"Ask the device to deallocate blocks with write zeroes commands; off by default"`
 }
 
 // sgOptions are the options of sg.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"fiord/engines"
-	"fiord/engines/uring/queue"
 	"fiord/engines/uring/ring"
 	"fiord/job"
 )
@@ -20,7 +19,7 @@ func Driver() *engines.Driver {
 		Name:    "io_uring",
 		Doc:     "Issues requests through the kernel's io_uring rings, buffered or direct, in batches.",
 		Traits:  job.Traits{SetsIssue: true, Atomic: true},
-		Options: func() any { return &Options{Nonvectored: -1, Own: queue.Defaults()} },
+		Options: func() any { return &Options{Nonvectored: -1} },
 		Probe:   probe,
 		Open: func(w *engines.Worker, options any) (engines.Engine, error) {
 			e, err := open(ring.Linux, w, options.(*Options))

@@ -29,6 +29,7 @@ type engine struct {
 	rangeFlags uint32
 	trimKnown  bool // a trim has gone through the ring
 	notice     func(format string, args ...any)
+	taker      func([]*engines.IO) (int, error) // drain, made once
 }
 
 // Submit writes a run of entries in place, publishes it with one store and hands it over with one system call. An
@@ -116,20 +117,7 @@ func (e *engine) entry(s *ring.SQE, u *engines.IO) bool {
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.
 func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, error) {
-	got := 0
-	if len(e.Ended) > 0 {
-		got = e.TakeEnded(done)
-	}
-	n, err := e.drain(done[got:])
-	got += n
-	if err != nil || got >= min && got > 0 || got == len(done) {
-		return got, err
-	}
-	if err := e.Await(min-got, len(done)-got, wait); err != nil {
-		return got, err
-	}
-	n, err = e.drain(done[got:])
-	return got + n, err
+	return e.Reaper(done, min, wait, e.taker)
 }
 
 // drain stores ready completions, as many as done has room for, and gives their places back with one store.

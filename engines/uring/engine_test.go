@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"fiord/engines"
+	"fiord/engines/uring/queue"
 	"fiord/engines/uring/ring"
 	"fiord/internal/sys"
 	"fiord/job"
@@ -152,9 +153,9 @@ func TestBuffersTooLargeForOnePiece(t *testing.T) {
 		t.Fatalf("%d pieces, want 3", len(got))
 	}
 	for i, u := range w.IOs {
-		p := got[e.bufIndex[i]]
-		if base := addr(u.Buf); base < p.Base || base+size > p.Base+p.Len || p.Len > ring.MaxBufferSize {
-			t.Errorf("buffer %d is not in piece %d, or that is too large", i, e.bufIndex[i])
+		p := got[e.BufIndex[i]]
+		if base := queue.Addr(u.Buf); base < p.Base || base+size > p.Base+p.Len || p.Len > ring.MaxBufferSize {
+			t.Errorf("buffer %d is not in piece %d, or that is too large", i, e.BufIndex[i])
 		}
 	}
 }
@@ -268,8 +269,8 @@ func TestKernelThatRefusesForAWhile(t *testing.T) {
 				seen[u.Index] = true
 			}
 		}
-		if e.flight != 0 {
-			t.Fatalf("%d in flight after all were reaped", e.flight)
+		if e.Flight != 0 {
+			t.Fatalf("%d in flight after all were reaped", e.Flight)
 		}
 	}
 }

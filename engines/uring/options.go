@@ -31,5 +31,5 @@ type Options struct {
 	Apptag      int    `fio:"apptag" def:"0x1234" missing:"protection information is not built yet" help:"Application tag value for protection information; default 0x1234"`
 	ApptagMask  int    `fio:"apptag_mask" def:"0xffff" missing:"protection information is not built yet" help:"Mask applied to the application tag when checking; default 0xffff"`
 	Deac        bool   `fio:"deac" def:"0" missing:"it belongs to passthrough commands, which are not built yet" help:"Ask the device to deallocate blocks with write zeroes commands; off by default"`
-	Own queue.Options
+	queue.Own
 }

@@ -22,7 +22,7 @@ type Config struct {
 	Fixedbufs       bool
 	ForceAsync      int  // one request of so many runs asynchronously; 0: none
 	Wide            bool // entries of 128 and completions of 32 bytes
-	Own             Options
+	Own             Own
 }
 
 // New makes the ring of w, on the thread that will use it. Files and buffers are registered by Register.
@@ -33,6 +33,7 @@ func New(k *ring.Kernel, w *engines.Worker, c Config) (Queue, error) {
 		Fixed:    c.Fixedbufs,
 		Ended:    make([]*engines.IO, 0, len(w.IOs)),
 		sqThread: c.SqthreadPoll,
+		polled:   c.Hipri && !c.SqthreadPoll,
 		asyncOf:  max(c.ForceAsync, 0),
 		minWait:  time.Duration(c.Own.MinWait) * time.Microsecond,
 		maxWait:  time.Duration(c.Own.WaitTimeout) * time.Microsecond,

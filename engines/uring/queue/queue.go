@@ -38,6 +38,7 @@ type Queue struct {
 	Ended []*engines.IO // done outside the ring, waiting for Reap
 
 	sqThread bool
+	polled   bool          // waits poll the device
 	minWait  time.Duration // how long a wait gathers completions before it is content with one; 0: for ever
 	maxWait  time.Duration // most one wait may take before it is begun again; 0: no limit
 	stalled  time.Time     // since when the kernel refuses with nothing in flight
@@ -97,31 +98,67 @@ func (q *Queue) Taken(n uint32) {
 }
 
 // Await makes completions show, after Ready told of too few: want more of them, and room for as many as room. It sleeps
-// for at most wait (negative: no limit). The caller then takes what is Ready.
-func (q *Queue) Await(want, room int, wait time.Duration) error {
+// for at most wait (negative: no limit). The caller then takes what is Ready; again tells that it has to come back for
+// the rest.
+func (q *Queue) Await(want, room int, wait time.Duration) (again bool, err error) {
 	want = min(want, room, int(q.Flight))
 	if q.Flight == 0 {
-		return nil
+		return false, nil
 	}
 	if err := q.R.Lost(); err != nil {
-		return err
+		return false, err
 	}
 	if want <= 0 || wait == 0 {
 		if q.R.Stalled() {
-			return q.R.Flush()
+			return false, q.R.Flush()
 		}
-		return nil
+		return false, nil
+	}
+	if q.polled {
+		// While completions lie in the ring unread, the kernel does not poll for more.
+		return want > 1, q.R.Wait(1, wait)
 	}
 	if q.sqThread && q.spin(uint32(want), wait) {
-		return nil
+		return false, nil
 	}
 	if err := q.wait(uint32(want), wait); err != nil {
-		return err
+		return false, err
 	}
 	if q.R.Ready() < uint32(want) {
-		return q.R.Lost()
+		return false, q.R.Lost()
 	}
-	return nil
+	return false, nil
+}
+
+// Reaper keeps the rules of Reap for an engine that takes completions by drain.
+func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, drain func([]*engines.IO) (int, error)) (int, error) {
+	got := 0
+	if len(q.Ended) > 0 {
+		got = q.TakeEnded(done)
+	}
+	n, err := drain(done[got:])
+	got += n
+	if err != nil || got >= least && got > 0 || got == len(done) {
+		return got, err
+	}
+	var start time.Time
+	if q.polled && wait > 0 {
+		start = time.Now()
+	}
+	for left := wait; ; left = max(wait-time.Since(start), 0) {
+		if wait < 0 {
+			left = wait
+		}
+		again, err := q.Await(least-got, len(done)-got, left)
+		if err != nil {
+			return got, err
+		}
+		n, err := drain(done[got:])
+		got += n
+		if err != nil || !again || got >= least || got == len(done) {
+			return got, err
+		}
+	}
 }
 
 // wait sleeps for n completions, by the job's own wishes where it has some.

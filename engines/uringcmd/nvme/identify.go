@@ -122,7 +122,7 @@ func ParseNamespace(nsid uint32, b []byte) (Namespace, error) {
 	if n.PIType = dps & 7; n.PIType != 0 {
 		n.PISize, n.PIFirst = 8, dps&(1<<3) != 0
 	}
-	return n, nil
+	return n, n.checkPI()
 }
 
 // ExtendedFormat adds the answer to CNSNamespaceCSI of the NVM command set, which a controller with extended formats
@@ -147,6 +147,14 @@ func (n *Namespace) ExtendedFormat(b []byte) error {
 	default:
 		return fmt.Errorf("nvme: namespace %d: its protection information has guards of type %d, which are not supported",
 			n.NSID, n.Guard)
+	}
+	return n.checkPI()
+}
+
+// checkPI refuses a namespace whose metadata cannot hold its protection information.
+func (n *Namespace) checkPI() error {
+	if n.PISize > n.MetaSize {
+		return fmt.Errorf("nvme: namespace %d: %d bytes of metadata cannot hold %d of protection information", n.NSID, n.MetaSize, n.PISize)
 	}
 	return nil
 }
@@ -197,4 +205,12 @@ func (f *Format) LBA(bytes uint64) uint64 {
 		return bytes >> uint8(f.shift)
 	}
 	return bytes / uint64(f.Block)
+}
+
+// Aligned reports whether an offset and a length in bytes are whole blocks.
+func (f *Format) Aligned(offset, length uint64) bool {
+	if f.shift >= 0 {
+		return (offset|length)&(uint64(f.Block)-1) == 0
+	}
+	return offset%uint64(f.Block) == 0 && length%uint64(f.Block) == 0
 }

@@ -1,0 +1,60 @@
+// Package uringcmd is the io_uring_cmd engine: NVMe commands that go through io_uring to the character device of a
+// namespace, past the block layer.
+//
+// It owns the ring of one worker, what it knows of each namespace, and the mapping of operations to commands. It must
+// not know how I/O is scheduled or measured; the commands themselves are package nvme's.
+package uringcmd
+
+import (
+	"errors"
+	"fmt"
+
+	"fiord/engines"
+	"fiord/engines/uring/ring"
+	"fiord/internal/feature"
+	"fiord/job"
+)
+
+// Driver is the io_uring_cmd engine.
+func Driver() *engines.Driver {
+	return &engines.Driver{
+		Name:    "io_uring_cmd",
+		Doc:     "Sends NVMe commands to a namespace's character device (/dev/ng0n1) through io_uring.",
+		Traits:  job.Traits{SetsIssue: true, MemAlign: true, Raw: true},
+		Options: func() any { return defaults() },
+		Probe:   probe,
+		Sizer: func(j *job.Job) engines.FileSizer {
+			return &sizer{linux, j, j.Engine.(*Options)}
+		},
+		Open: func(w *engines.Worker, options any) (engines.Engine, error) {
+			e, err := open(linux, w, options.(*Options))
+			if errors.Is(err, errors.ErrUnsupported) {
+				return nil, fmt.Errorf("%w: %w", engines.ErrUnsupported, err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return e, nil
+		},
+	}
+}
+
+// wide is what a ring needs for passthrough commands and their results.
+const wide = ring.IORING_SETUP_SQE128 | ring.IORING_SETUP_CQE32
+
+// probe makes the smallest ring that takes commands.
+func probe() error {
+	r, err := ring.Open(ring.Linux, ring.Config{Entries: 1, Flags: wide, Optional: ring.Optional})
+	if err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			err = fmt.Errorf("%w: %w", engines.ErrUnsupported, err)
+		}
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	ops, err := r.Probe()
+	if err == nil && !ops[ring.IORING_OP_URING_CMD] {
+		err = fmt.Errorf("%w: %w", engines.ErrUnsupported, &feature.Error{Name: "passthrough through io_uring", Since: "5.19"})
+	}
+	return err
+}

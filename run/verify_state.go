@@ -1,0 +1,164 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"fiord/engines"
+	"fiord/job"
+	"fiord/verify"
+	"fiord/workload"
+)
+
+// statePath is where the state of the job is saved to and loaded from.
+func (w *worker) statePath() string {
+	return filepath.Join(w.r.cfg.AuxPath, verify.StateName(w.job.Name, w.job.Number-1))
+}
+
+// loadState loads what verify_state_load asks for.
+func (v *verifier) loadState() error {
+	w := v.w
+	if !w.job.VerifyStateLoad {
+		return nil
+	}
+	path := w.statePath()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("verify_state_load: %w", err)
+	}
+	if v.state, err = verify.ParseState(data, w.job.IODepth); err != nil {
+		return fmt.Errorf("verify_state_load: %s: %w", path, err)
+	}
+	return nil
+}
+
+// saveState stores how far the writes came, for verify_state_load. It may be called while the worker runs.
+func (v *verifier) saveState() error {
+	w := v.w
+	if !w.job.VerifyStateSave || !w.job.RW.Write {
+		return nil
+	}
+	s := verify.State{NumberIO: v.numbered.Load(), Index: uint64(w.job.Number - 1), Name: w.job.Name, Failed: v.failed}
+	if w.job.VerifyPolicy == "fsynced" {
+		s.NumberIO = max(v.synced, 1) - 1
+	}
+	s.InFlight = make([]uint64, max(w.job.IODepth, len(v.inFlight)))
+	for i := range s.InFlight {
+		s.InFlight[i] = verify.NoNumber
+		if i < len(v.inFlight) {
+			s.InFlight[i] = v.inFlight[i].Load()
+		}
+	}
+	if w.gen != nil {
+		s.Wide, s.Rand = w.gen.OffsetState()
+	}
+	if err := os.WriteFile(w.statePath(), s.Encode(), 0o644); err != nil {
+		return fmt.Errorf("verify_state_save: %w", err)
+	}
+	return nil
+}
+
+// stopsAt reports whether the write is beyond what can be expected on the medium.
+func (v *verifier) stopsAt(number uint64) bool {
+	if v.state == nil {
+		return v.w.job.VerifyPolicy == "fsynced" && !v.readsOnly && number+1 >= max(v.synced, 1)
+	}
+	if number < v.state.NumberIO {
+		return false
+	}
+	v.w.r.print(fmt.Sprintf("Stop verify because seq %d >= %d", number, v.state.NumberIO))
+	return true
+}
+
+// skips reports whether the loaded state says that the write may not be there.
+func (v *verifier) skips(number uint64) bool { return v.state != nil && v.state.Lost(number) }
+
+// dryRun goes through the writes of a pass without doing them (verify_only) and reports whether there are any.
+//
+// fio differs: it stops at the first write that was in flight when the state was saved. The later ones that had completed
+// are on the medium and have overwritten what they overlap, so they are taken into account here.
+func (v *verifier) dryRun() bool {
+	w := v.w
+	for !w.stopping() {
+		if p := v.nextTrim(); p != nil {
+			p.trimmed = w.job.TrimVerifyZero
+			v.countDry(engines.Trim, p.length)
+			if !p.trimmed {
+				v.hist.remove(p)
+				v.hist.recycle(p)
+			}
+			continue
+		}
+		if v.trims() {
+			w.gen.Beyond(v.hist.forTrim > 0)
+		}
+		if w.gen.Exhausted() {
+			break
+		}
+		if n, _ := w.gen.Fill(v.req[:]); n == 0 {
+			break
+		}
+		r := &v.req[0]
+		w.gen.Completed(r.File)
+		if r.Op == engines.Write && v.state != nil && v.stopsAt(v.issued) {
+			break
+		}
+		if r.Op.IsData() {
+			v.countDry(r.Op, r.Len)
+		}
+		if r.Op == engines.Write {
+			v.recordDry(r)
+		}
+	}
+	if err := w.gen.Err(); err != nil {
+		w.failErr(err, "get_io_u")
+	}
+	v.numbered.Store(v.issued)
+	return w.st.Error == 0 && w.loop.moved[job.Write]+w.loop.moved[job.Trim] > 0
+}
+
+// countDry counts an I/O that is not done, as fio does.
+func (v *verifier) countDry(op engines.Op, n int) {
+	w := v.w
+	w.st.Dirs[op].IOs++
+	w.st.Dirs[op].Bytes += uint64(n)
+	w.st.Depth[0]++
+	w.loop.blocks[op]++
+	w.loop.moved[op] += uint64(n)
+	v.lastOp = op
+}
+
+// recordDry records a write as if it had been done.
+func (v *verifier) recordDry(r *workload.Req) {
+	number, seed := v.issued, uint64(0)
+	v.issued++
+	if v.scheme.Random() {
+		seed = v.rand.NextSeed()
+	}
+	if !v.keep {
+		return
+	}
+	u := engines.IO{FileIndex: int32(r.File), Offset: r.Offset, Len: r.Len}
+	if v.skips(number) {
+		p := v.hist.piece()
+		p.file, p.offset, p.length = u.FileIndex, u.Offset, u.Len
+		v.hist.forget(p)
+		v.hist.recycle(p)
+		return
+	}
+	v.record(&u, number, seed)
+}
+
+// end stops the threads of verify_async and saves the state.
+func (v *verifier) end() error {
+	if v.async != nil {
+		v.collectAll()
+		v.async.end()
+		v.async = nil
+	}
+	if v.w.epoch.Load() == 0 {
+		return nil // it never began
+	}
+	return v.saveState()
+}
