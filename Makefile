@@ -6,10 +6,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
 
-.PHONY: help build run test race lint fuzz bench cover docs clean
+.PHONY: help build run test test-nvme race lint fuzz bench cover docs clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 build: ## build the static binary ./fiord
 	$(GO) build -trimpath -buildvcs=false -o fiord .
@@ -19,6 +19,9 @@ run: build ## run examples/quick.fio on a temporary file
 
 test: ## run all tests
 	$(GO) test ./...
+
+test-nvme: ## run the tests that need NVMe drives, in a virtual machine (root on Debian: installs qemu)
+	FIORD_NVME=1 $(GO) test -count=1 -timeout 20m ./test/nvme
 
 race: ## run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"fiord/engines"
@@ -94,6 +95,8 @@ func (c *command) run() (int, error) {
 		return 0, nil
 	case len(loaded.jobs) == 0:
 		return 1, c.noJob()
+	case c.set.mergeOnly:
+		return mergeOnly(loaded.jobs)
 	}
 	return c.perform(loaded, trace)
 }
@@ -250,4 +253,15 @@ func signalNumber(s os.Signal) string {
 		return fmt.Sprintf("%d", n)
 	}
 	return s.String()
+}
+
+// mergeOnly is what --merge-blktrace-only does.
+func mergeOnly(jobs []*job.Job) (int, error) {
+	if !slices.ContainsFunc(jobs, func(j *job.Job) bool { return j.MergeBlktraceFile != "" }) {
+		return 1, usagef("", "--merge-blktrace-only: no job has merge_blktrace_file")
+	}
+	if err := run.MergeTraces(jobs); err != nil {
+		return 1, err
+	}
+	return 0, nil
 }

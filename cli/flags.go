@@ -8,6 +8,7 @@ import (
 
 	"fiord/job"
 	"fiord/report"
+	"fiord/run"
 )
 
 // settings is what fiord's own flags say.
@@ -23,9 +24,11 @@ type settings struct {
 	statusInterval time.Duration // between full reports during the run; 0: none
 
 	bandwidthLog  string // prefix; empty: none
+	trigger       run.Trigger
 	auxPath       string // folder of verify states and dumps; empty: the current one
 	sections      []string
 	maxJobs       int // 0: no limit
+	mergeOnly     bool
 	readOnly      bool
 	parseOnly     bool
 	showCmd       bool
@@ -92,12 +95,22 @@ func ownFlags() []ownFlag {
 			func(c *command, v string, _ bool) error { return c.set.addSection(v) }},
 		{spec{"readonly", argNone}, 'r', "", "Refuse jobs that write or trim",
 			func(c *command, _ string, _ bool) error { c.set.readOnly = true; return nil }},
+		{spec{"merge-blktrace-only", argNone}, 'A', "", "Merge the traces of merge_blktrace_file, and run no job",
+			func(c *command, _ string, _ bool) error { c.set.mergeOnly = true; return nil }},
 		{spec{"warnings-fatal", argNone}, 'w', "", "Take warnings about options for errors",
 			func(c *command, _ string, _ bool) error { c.set.warningsFatal = true; return nil }},
 		{spec{"max-jobs", argRequired}, 'j', "n", "Refuse to run more jobs than this",
 			func(c *command, v string, _ bool) error { return c.set.setMaxJobs(v) }},
 		{spec{"alloc-size", argRequired}, 'a', "KiB", "Taken from old command lines; it has no effect",
 			func(c *command, v string, _ bool) error { return c.set.setAllocSize(v) }},
+		{spec{"trigger-file", argRequired}, 'W', "file", "When this file appears, save verify states, stop all jobs and run the trigger",
+			func(c *command, v string, _ bool) error { c.set.trigger.File = v; return nil }},
+		{spec{"trigger-timeout", argRequired}, 'B', "time", "Do so when this has passed",
+			func(c *command, v string, _ bool) error {
+				return setTime(&c.set.trigger.After, "trigger-timeout", v, time.Second)
+			}},
+		{spec{"trigger", argRequired}, 'H', "command", "What the trigger runs, by the shell",
+			func(c *command, v string, _ bool) error { c.set.trigger.Command = v; return nil }},
 		{spec{"aux-path", argRequired}, 'K', "folder", "Put saved verify states and dumps of bad data here",
 			func(c *command, v string, _ bool) error { c.set.auxPath = v; return nil }},
 		{spec{"cmdhelp", argOptional}, 'c', "option", "Explain a job option, or list them all",
@@ -114,7 +127,6 @@ func ownFlags() []ownFlag {
 // absentFlags are fio's flags that fiord does not have. Each fails by name.
 func absentFlags() []ownFlag {
 	const network = "running jobs on other machines is not built"
-	const trigger = "triggers are not built"
 	list := []struct {
 		name   string
 		letter byte
@@ -132,11 +144,7 @@ func absentFlags() []ownFlag {
 		{"crctest", 'G', argOptional, "fiord has no benchmark of checksums"},
 		{"memcpytest", 'M', argOptional, "fiord has no benchmark of memory copies"},
 		{"idle-prof", 'I', argRequired, "CPU idleness profiling is not built"},
-		{"trigger-file", 'W', argRequired, trigger},
-		{"trigger-timeout", 'B', argRequired, trigger},
-		{"trigger", 'H', argRequired, trigger},
-		{"trigger-remote", 'J', argRequired, trigger},
-		{"merge-blktrace-only", 'A', argNone, "blktrace files are not read"},
+		{"trigger-remote", 'J', argRequired, network},
 	}
 	var flags []ownFlag
 	for _, a := range list {

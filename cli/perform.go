@@ -39,7 +39,7 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	sig := c.watch(o)
 	cfg := run.Config{
 		Jobs: l.jobs, Global: l.global, Drivers: c.drivers, Version: Version, ReadOnly: c.set.readOnly,
-		AuxPath: c.set.auxPath, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
+		AuxPath: c.set.auxPath, Trigger: c.set.trigger, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
 		Dump: o.result, Report: sig.report, Stop: sig.stop, Print: o.line, Warn: o.warn,
 	}
 	if o.live != nil || trace.wantsStatus() {
@@ -52,8 +52,10 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	case errors.Is(err, run.ErrAborted):
 		return statusAborted, err
 	case err != nil && r == nil:
+		c.printErrors(o.warnings)
 		return 1, err
 	}
+	c.printRunNotes(o, r.Warnings)
 	r.Warnings = slices.Concat(l.notes, r.Warnings, o.warnings)
 	o.result(r)
 	if r.Failed > 0 {
@@ -63,6 +65,17 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 		return max(1, exitStatus(r)), err
 	}
 	return exitStatus(r), nil
+}
+
+// printRunNotes shows the notes of the run where no document holds them.
+func (c *command) printRunNotes(o *outlet, notes []string) {
+	switch {
+	case len(notes) == 0:
+	case c.set.has(report.Normal):
+		o.print(func(w io.Writer) error { printNotes(w, notes); return nil })
+	case !c.set.document():
+		printNotes(c.env.Stderr, notes)
+	}
 }
 
 // statusAborted is the status of a run that a second signal ended at once.

@@ -303,3 +303,34 @@ func TestDebug(t *testing.T) {
 		t.Error("a job is traced that was not asked for")
 	}
 }
+
+// TestNotesOfRun: what the run remarks on is in the document, else in the report or on standard error.
+func TestNotesOfRun(t *testing.T) {
+	const note = "fiord: note: capped"
+	for format, where := range map[string]string{"normal": "out", "normal,json": "out", "table": "err", "terse": "err", "json": ""} {
+		env, stdout, stderr := testEnv(nil, append([]string{"--output-format=" + format}, oneJob...)...)
+		withRun(env, func(run.Config) (*report.Result, error) {
+			r := result()
+			r.Warnings = []string{"capped"}
+			return r, nil
+		})
+		if got := strings.Contains(stdout.String(), note); got != (where == "out") {
+			t.Errorf("%s: note in the output: %v", format, got)
+		}
+		if got := strings.Contains(stderr.String(), note); got != (where == "err") {
+			t.Errorf("%s: note on standard error: %v", format, got)
+		}
+		if strings.Contains(format, "json") && !strings.Contains(stdout.String(), `"capped"`) {
+			t.Errorf("%s: the document lacks the note", format)
+		}
+	}
+}
+
+// TestWarningsOfFailedRun: a run without a result has no document, so its warnings go to standard error.
+func TestWarningsOfFailedRun(t *testing.T) {
+	env, _, stderr := testEnv(nil, append([]string{"--output-format=json"}, oneJob...)...)
+	withRun(env, func(cfg run.Config) (*report.Result, error) { cfg.Warn("disk on fire"); return nil, errors.New("no") })
+	if want := "fiord: disk on fire\nfiord: no\n"; stderr.String() != want {
+		t.Errorf("standard error %q, want %q", stderr, want)
+	}
+}

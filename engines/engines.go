@@ -55,6 +55,9 @@ type IO struct {
 	Done  int           // bytes moved
 	Errno syscall.Errno // 0 on success
 	Aux   uint64        // engine word, e.g. the NVMe completion result
+	// Inline says that an asynchronous engine has done the I/O within Submit, so that its time is no submission latency.
+	// The worker clears it.
+	Inline bool
 
 	// Stamped by the worker: clock.Now values, ns.
 	Start, Issued, Reaped int64
@@ -153,6 +156,7 @@ type Driver struct {
 	Options   func() any                 // a struct whose tagged fields are the engine's options; nil: none
 	Probe     func() error               // nil: usable everywhere; else wraps ErrUnsupported
 	Sizer     func(j *job.Job) FileSizer // sizes before there is an Engine, with the options in j.Engine; nil: stat tells
+	Label     func(j *job.Job) string    // what every report must say of the job's numbers; empty: nothing. nil: never anything
 	Open      func(w *Worker, options any) (Engine, error)
 	Missing   string // not empty: declared for its options only, and why it cannot run
 	External  bool   // Missing, and no part of a default fio build either
@@ -184,6 +188,7 @@ func (a *adapter) Submit(ios []*IO) (int, error) {
 	n := min(len(ios), cap(a.done)-len(a.done))
 	for _, u := range ios[:n] {
 		a.s.Do(u)
+		u.Inline = true
 		a.done = append(a.done, u)
 	}
 	return n, nil

@@ -3,6 +3,7 @@ package iolog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"fiord/job"
@@ -13,6 +14,7 @@ import (
 type JobLogs struct {
 	Bw, Iops, Slat, Clat, Lat *Series
 	Hist                      *HistLog
+	sampled                   []*Series // of Bw and Iops those that a sampler writes; never changed
 	alternate                 bool
 }
 
@@ -52,6 +54,11 @@ func NewJobLogs(j *job.Job, shared *Registry) (*JobLogs, error) {
 	}
 	if b.opened == 0 {
 		return nil, nil
+	}
+	for _, s := range []*Series{l.Bw, l.Iops} {
+		if s != nil && !s.PerIO() {
+			l.sampled = append(l.sampled, s)
+		}
 	}
 	return l, nil
 }
@@ -140,17 +147,30 @@ func (l *JobLogs) all() []*Series {
 	return out
 }
 
-// Begin sets when time 0 is, as a clock.Now value. epochMs is the time by log_alternate_epoch_clock_id at that moment;
-// it counts only with log_alternate_epoch. It must come before the first Add of any series.
+// Begin sets when time 0 is of the logs that the worker writes, as a clock.Now value. epochMs is the time by
+// log_alternate_epoch_clock_id at that moment; it counts only with log_alternate_epoch. It must come before the first Add
+// of any of them.
 func (l *JobLogs) Begin(now, epochMs int64) {
 	if !l.alternate {
 		epochMs = 0
 	}
 	for _, s := range l.all() {
-		s.Begin(now, epochMs)
+		if !slices.Contains(l.sampled, s) {
+			s.Begin(now, epochMs)
+		}
 	}
 	if l.Hist != nil {
 		l.Hist.Begin(now, epochMs)
+	}
+}
+
+// BeginSampled is Begin for the logs that a sampler writes. It is the sampler's to call.
+func (l *JobLogs) BeginSampled(now, epochMs int64) {
+	if !l.alternate {
+		epochMs = 0
+	}
+	for _, s := range l.sampled {
+		s.Begin(now, epochMs)
 	}
 }
 

@@ -111,7 +111,9 @@ func TestWhoCloses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Begin(0, 1000)
+	l.Begin(0, 5000) // the worker's, which must leave the sampler's alone
+	l.BeginSampled(0, 1000)
+	l.Begin(0, 5000)
 	l.Bw.Add(50*ms, 10, job.Read, 0, 0, 0, 0)
 	l.Bw.Add(60*ms, 30, job.Read, 0, 0, 0, 0)
 	if err := l.CloseWorker(70 * ms); err != nil || l.Bw == nil || l.Iops == nil || l.Clat != nil {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -18,12 +16,17 @@ type textSource struct {
 	r       *Replay
 	version int
 	line    int
-	opened  map[string]bool // recorded names that are open
-	added   map[string]int32
+	files   map[string]*textFile // by recorded name
+}
+
+// textFile is a file that the log has added.
+type textFile struct {
+	index int32
+	open  bool
 }
 
 func (t *textSource) header() error {
-	t.opened, t.added = map[string]bool{}, map[string]int32{}
+	t.files = map[string]*textFile{}
 	line, err := t.readLine()
 	if err != nil && err != io.EOF {
 		return err
@@ -97,20 +100,23 @@ func (t *textSource) isHeader(line []byte) bool {
 
 // fields appends to f the words of a line, at most one more than a line can have.
 func fields(f [][]byte, line []byte) [][]byte {
-	for len(f) < cap(f) {
-		line = bytes.TrimLeft(line, " \t\r\v\f")
-		if len(line) == 0 {
+	for i := 0; len(f) < cap(f); {
+		for i < len(line) && blank(line[i]) {
+			i++
+		}
+		if i == len(line) {
 			break
 		}
-		n := bytes.IndexAny(line, " \t\r\v\f")
-		if n < 0 {
-			n = len(line)
+		from := i
+		for i < len(line) && !blank(line[i]) {
+			i++
 		}
-		f = append(f, line[:n])
-		line = line[n:]
+		f = append(f, line[from:i])
 	}
 	return f
 }
+
+func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 var errFields = errors.New("want a file name and add, open or close, or a file name, an operation, an offset and a length")
 
@@ -118,8 +124,8 @@ var errFields = errors.New("want a file name and add, open or close, or a file n
 func (t *textSource) parse(e *Entry, f [][]byte) (bool, error) {
 	delay := uint64(0)
 	if t.version == 3 {
-		at, err := strconv.ParseUint(string(f[0]), 10, 64)
-		if err != nil {
+		at, ok := decimal(f[0])
+		if !ok {
 			return false, fmt.Errorf("time %.30q: want microseconds", f[0])
 		}
 		delay = t.r.delay(at)
@@ -136,34 +142,33 @@ func (t *textSource) parse(e *Entry, f [][]byte) (bool, error) {
 }
 
 func (t *textSource) fileAction(e *Entry, name, action string) (bool, error) {
+	file := t.files[name]
 	if action == "add" {
 		e.Kind = EntryNothing
-		t.added[name] = t.r.add(name)
+		if file == nil {
+			t.files[name] = &textFile{index: t.r.add(name)}
+		}
 		return true, nil
 	}
-	i, ok := t.added[name]
-	if !ok {
+	if file == nil {
 		return false, fmt.Errorf("%s of file %q, which was not added before", action, name)
 	}
-	e.File = i
-	switch action {
-	case "open":
-		e.Kind = EntryOpen
-		if t.opened[name] {
-			return false, fmt.Errorf("open of file %q, which is open", name)
-		}
-		t.opened[name] = true
-		if t.r.open[i]++; t.r.open[i] > 1 {
+	e.File = file.index
+	users := &t.r.open[file.index]
+	switch {
+	case action == "open" && file.open:
+		return false, fmt.Errorf("open of file %q, which is open", name)
+	case action == "open":
+		e.Kind, file.open = EntryOpen, true
+		if *users++; *users > 1 {
 			e.Kind = EntryNothing
 		}
 		return true, nil
-	case "close":
-		e.Kind = EntryClose
-		if !t.opened[name] {
-			return false, fmt.Errorf("close of file %q, which is not open", name)
-		}
-		t.opened[name] = false
-		if t.r.open[i]--; t.r.open[i] > 0 {
+	case action == "close" && !file.open:
+		return false, fmt.Errorf("close of file %q, which is not open", name)
+	case action == "close":
+		e.Kind, file.open = EntryClose, false
+		if *users--; *users > 0 {
 			e.Kind = EntryNothing
 		}
 		return true, nil
@@ -182,27 +187,25 @@ func (t *textSource) ioAction(e *Entry, f [][]byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	action := string(f[1])
-	switch action {
-	case "wait":
+	op, ok := textOps[string(f[1])]
+	switch {
+	case ok:
+	case string(f[1]) == "wait":
 		return t.wait(e, offset)
-	case "sync_file_range", "syncfs":
+	case string(f[1]) == "sync_file_range" || string(f[1]) == "syncfs":
 		t.r.counts[leftUnknown]++
 		return false, nil
+	default:
+		return false, fmt.Errorf("operation %.30q: want read, write, trim, sync, datasync or wait", f[1])
 	}
-	op, ok := textOps[action]
-	if !ok {
-		return false, fmt.Errorf("operation %.30q: want read, write, trim, sync, datasync or wait", action)
-	}
-	name := string(f[0])
-	i, ok := t.added[name]
-	if !ok || !t.opened[name] {
-		return false, fmt.Errorf("%s of file %q, which is not open", action, name)
+	file := t.files[string(f[0])]
+	if file == nil || !file.open {
+		return false, fmt.Errorf("%s of file %q, which is not open", f[1], f[0])
 	}
 	if t.r.skipped(op) {
 		return false, nil
 	}
-	e.Kind, e.Op, e.File, e.Len = EntryIO, op, i, int64(length)
+	e.Kind, e.Op, e.File, e.Len = EntryIO, op, file.index, int64(length)
 	if e.Offset, err = t.r.place(offset); err != nil {
 		return false, err
 	}
@@ -235,9 +238,21 @@ func (t *textSource) wait(e *Entry, ms uint64) (bool, error) {
 
 // amount reads a number that is at most most.
 func amount(text []byte, what string, most uint64) (uint64, error) {
-	n, err := strconv.ParseUint(string(text), 10, 64)
-	if err != nil || n > most {
-		return 0, fmt.Errorf("%s %.30q: want a number from 0 to %d", what, strings.ToValidUTF8(string(text), "?"), most)
+	n, ok := decimal(text)
+	if !ok || n > most {
+		return 0, fmt.Errorf("%s %.30q: want a number from 0 to %d", what, text, most)
 	}
 	return n, nil
+}
+
+// decimal is strconv.ParseUint without its copy of the text.
+func decimal(text []byte) (n uint64, ok bool) {
+	for _, c := range text {
+		d := uint64(c - '0')
+		if c < '0' || c > '9' || n > (math.MaxUint64-d)/10 {
+			return 0, false
+		}
+		n = n*10 + d
+	}
+	return n, len(text) > 0
 }

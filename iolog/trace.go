@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"fiord/clock"
-	"fiord/job"
 )
 
 // Trace writes an iolog of version 3 (write_iolog): which I/Os a job issued, on which files, in which order and when.
@@ -24,10 +23,8 @@ const traceHeader = "fio version 3 iolog\n"
 // the same file stay whole.
 const traceBuffer = 64 << 10
 
-// TracePath is the file of the job's iolog: clones of a job write to the same.
-func TracePath(j *job.Job) string { return j.WriteIolog }
-
-// NewTrace starts an iolog. An existing file is added to, with a header of its own, as with fio.
+// NewTrace starts the iolog that write_iolog names; clones of a job write to the same. An existing file is added to, with a
+// header of its own, as with fio.
 func NewTrace(path string) (*Trace, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {

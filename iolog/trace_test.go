@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"fiord/job"
-
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -32,7 +30,7 @@ func TestTrace(t *testing.T) {
 	for _, name := range []string{"files.iolog", "percent.iolog"} {
 		want := read(t, "testdata/"+name)
 		path := filepath.Join(t.TempDir(), name)
-		tr, err := NewTrace(TracePath(&job.Job{Options: job.Options{IologOptions: job.IologOptions{WriteIolog: path}}}))
+		tr, err := NewTrace(path)
 		if err != nil {
 			t.Fatal(err)
 		}

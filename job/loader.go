@@ -37,10 +37,9 @@ type Loader struct {
 	inputs  []input
 	started bool
 
-	def    *Job // defaults and [global] options
-	cur    *Job // job being built on the command line; nil: options go to def
-	skip   bool // options of a command line job that --section leaves out
-	onLine bool // a job or option was given on the command line
+	def  *Job // defaults and [global] options
+	cur  *Job // job being built on the command line; nil: options go to def
+	skip bool // options of a command line job that --section leaves out
 
 	jobs     []*Job
 	warnings []string
@@ -132,23 +131,6 @@ func (l *Loader) LookupOption(name string) *Decl {
 	return nil
 }
 
-// OptionNames lists the names and aliases that LookupOption knows now, for completing abbreviations.
-func (l *Loader) OptionNames() []string {
-	if l.start() != nil {
-		return nil
-	}
-	var names []string
-	for _, t := range []*Table{l.table, l.currentEngineTable()} {
-		if t == nil {
-			continue
-		}
-		for _, d := range t.All() {
-			names = append(append(names, d.Name), d.Aliases...)
-		}
-	}
-	return names
-}
-
 func (l *Loader) target() *Job {
 	if l.cur != nil {
 		return l.cur
@@ -177,7 +159,6 @@ func (l *Loader) NewCommandLineJob(name string) error {
 	if err := l.endCommandLineJob(); err != nil {
 		return err
 	}
-	l.onLine = true
 	global := strings.HasPrefix(name, globalPrefix)
 	l.skip = len(l.Sections) > 0 && !global && !contains(l.Sections, name)
 	if l.skip || global {
@@ -203,7 +184,6 @@ func (l *Loader) SetOption(name, value string, given bool) error {
 	if d != nil && d.Name == "name" {
 		return l.NewCommandLineJob(value)
 	}
-	l.onLine = true
 	if l.skip {
 		return nil
 	}
@@ -260,9 +240,6 @@ func (l *Loader) Load() (jobs []*Job, global []Setting, warnings []string, err e
 	}
 	return l.jobs, l.def.Given, l.warnings, nil
 }
-
-// HasCommandLine reports whether any job option was given through SetOption.
-func (l *Loader) HasCommandLine() bool { return l.onLine }
 
 func (l *Loader) loadInput(in input, stonewall bool) error {
 	r := &fileReader{open: l.Open, stdin: l.Stdin, only: l.Sections}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -62,6 +61,15 @@ func (r *resolver) directions() {
 	if j.WriteIolog != "" && j.ReadIolog != "" {
 		r.warnf("read_iolog overrides write_iolog")
 		j.WriteIolog = ""
+	}
+	if a := j.ReplayAlign; a < 0 || a&(a-1) != 0 {
+		r.errorf("replay_align=%d is no power of two", a)
+	}
+	if j.ReplayScale < 0 {
+		r.errorf("replay_scale=%d: offsets are divided by it, so it cannot be negative", j.ReplayScale)
+	}
+	if j.MergeBlktraceFile != "" && j.ReadIolog == "" {
+		r.errorf("merge_blktrace_file needs the traces to be merged in read_iolog")
 	}
 	if j.RW.Read {
 		j.Overwrite = true // what is read must exist before
@@ -331,7 +339,6 @@ func (r *resolver) reporting() {
 	if j.BlockErrorPercentiles && j.NrFiles != 1 {
 		r.errorf("block_error_percentiles works with one file per job, not %d", j.NrFiles)
 	}
-	j.PercentileList = slices.Sorted(slices.Values(j.PercentileList))
 	j.LatPercentiles = j.LatPercentiles && !j.DisableLat
 	j.ClatPercentiles = j.ClatPercentiles && !j.DisableClat
 	j.SlatPercentiles = j.SlatPercentiles && !j.DisableSlat

@@ -51,7 +51,6 @@ func TestResolve(t *testing.T) {
 		{"disabled latencies have no percentiles", "disable_clat=1\nslat_percentiles=1\ndisable_slat=1", func(j *Job) bool {
 			return !j.ClatPercentiles && !j.SlatPercentiles
 		}},
-		{"percentiles are sorted", "percentile_list=99:5:50", func(j *Job) bool { return slices.Equal(j.PercentileList, []float64{5, 50, 99}) }},
 		{"randseed", "randseed=5", func(j *Job) bool { return !j.RandRepeat && j.RandSeed == 5 }},
 		{"buffer_pattern of a writer", "rw=write\nbuffer_pattern=1", func(j *Job) bool { return !j.RefillBuffers && !j.ScrambleBuffers && !j.ZeroBuffers }},
 		{"buffer_pattern of a reader", "rw=rw\nbuffer_pattern=1", func(j *Job) bool { return j.RefillBuffers }},

@@ -88,7 +88,7 @@ func (d *document) job(j *Job) {
 // dir writes the object of one direction.
 func (d *document) dir(j *Job, dir job.Dir, list percentileList) {
 	s := &j.Dirs[dir]
-	bw := perSecond(s.Bytes, s.Runtime)
+	bw := stats.PerSecond(s.Bytes, s.Runtime)
 	d.object(dirName(j, dir), func() {
 		d.count("io_bytes", s.Bytes)
 		d.count("io_kbytes", s.Bytes>>10)

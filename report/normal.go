@@ -76,8 +76,8 @@ func (p *printer) normalDir(j *Job, d job.Dir, sc scale, list percentileList) {
 	if s.Bytes == 0 || s.Runtime == 0 {
 		return
 	}
-	bw := perSecond(s.Bytes, s.Runtime)
-	p.printf("  %s: IOPS=%s, BW=%s (%s)(%s/%dmsec)", dirName(j, d), sc.count(perSecond(s.IOs, s.Runtime)),
+	bw := stats.PerSecond(s.Bytes, s.Runtime)
+	p.printf("  %s: IOPS=%s, BW=%s (%s)(%s/%dmsec)", dirName(j, d), sc.count(stats.PerSecond(s.IOs, s.Runtime)),
 		sc.rate(bw), sc.altRate(bw), sc.bytes(s.Bytes), s.Runtime)
 	if j.CountZoneResets {
 		p.printf("; %d zone resets", j.ZoneResets)

@@ -13,14 +13,6 @@ func totalBytes(j *Job) (n uint64) {
 	return n
 }
 
-// perSecond is n events in ms milliseconds, by whole numbers as fio divides.
-func perSecond(n, ms uint64) uint64 {
-	if ms == 0 {
-		return 0
-	}
-	return 1000 * n / ms
-}
-
 // cpuShare are the user and system time of a job as percent of its run time.
 func cpuShare(j *Job) (user, sys float64) {
 	ms := float64(j.RunMs)

@@ -83,7 +83,7 @@ func tableRows(j *Job) [][]string {
 func tableRow(j *Job, d job.Dir) []string {
 	s := &j.Dirs[d]
 	sc := newScale(j.Opt.KBBase, j.Opt.UnitBase, j.Opt.SigFigs)
-	row := []string{j.Name, dirName(j, d), sc.count(perSecond(s.IOs, s.Runtime)), sc.rate(perSecond(s.Bytes, s.Runtime))}
+	row := []string{j.Name, dirName(j, d), sc.count(stats.PerSecond(s.IOs, s.Runtime)), sc.rate(stats.PerSecond(s.Bytes, s.Runtime))}
 	row = append(row, tableLatency(j, s)...)
 	user, sys := cpuShare(j)
 	return append(row, fmt.Sprintf("%.1f%%", user+sys))

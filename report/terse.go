@@ -74,7 +74,7 @@ func (p *printer) terseBuckets(j *Job) {
 
 func (p *printer) terseDir(j *Job, g *stats.Group, d job.Dir, version int, list percentileList) {
 	s := &j.Dirs[d]
-	p.printf(";%d;%d;%d;%d", s.Bytes>>10, perSecond(s.Bytes, s.Runtime)/1024, perSecond(s.IOs, s.Runtime), s.Runtime)
+	p.printf(";%d;%d;%d;%d", s.Bytes>>10, stats.PerSecond(s.Bytes, s.Runtime)/1024, stats.PerSecond(s.IOs, s.Runtime), s.Runtime)
 	p.terseLatency(&s.Slat.Sum)
 	p.terseLatency(&s.Clat.Sum)
 	p.tersePercentiles(j, s, list)

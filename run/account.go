@@ -95,6 +95,9 @@ func (w *worker) short(u *engines.IO) bool {
 	}
 	w.loop.moved[u.Op] += uint64(n)
 	d.Bytes += uint64(n)
+	if u.Op == engines.Write {
+		w.wrote(u)
+	}
 	u.Offset += int64(n)
 	u.Buf = u.Buf[n:]
 	u.Done, u.Errno = 0, 0
@@ -167,12 +170,12 @@ func (w *worker) watch(u *engines.IO, now int64) {
 		w.addPrio(u, now)
 	}
 	if limit := w.maxLat[dir]; limit > 0 && now-u.Start > limit {
-		w.r.warn("latency of %d nsec exceeds specified max (%d nsec): %s %s %d %d", now-u.Start, limit, u.File.Name, u.Op,
+		w.r.warn("latency of %d ns is above the limit of %d ns: %s: %s at %d, %d bytes", now-u.Start, limit, u.File.Name, u.Op,
 			u.Offset, u.Len)
 		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
 	}
 	if t := w.lat; t != nil && now-u.Start > t.target && t.missed() {
-		w.r.warn("latency of %d nsec exceeds specified max (%d nsec): %s %s %d %d", now-u.Start, t.target, u.File.Name, u.Op,
+		w.r.warn("latency of %d ns is above the limit of %d ns: %s: %s at %d, %d bytes", now-u.Start, t.target, u.File.Name, u.Op,
 			u.Offset, u.Len)
 		w.fail(syscall.ETIMEDOUT, "max latency exceeded")
 	}
@@ -227,8 +230,8 @@ func (w *worker) failed(u *engines.IO) bool {
 		w.showError(u)
 	}
 	if errno == syscall.EINVAL && w.job.Direct && w.loop.issued[0]+w.loop.issued[1]+w.loop.issued[2] == 1 {
-		w.r.print("fio: first direct IO errored. File system may not support direct IO, or iomem_align= is bad, or " +
-			"invalid block size. Try setting direct=0.")
+		w.r.print("fiord: " + w.job.Name + ": the first I/O with direct=1 was refused: the file system may lack it, or the " +
+			"block size or iomem_align does not suit the device")
 	}
 	if passOver || w.doer != nil && w.continues(u.Op, errno) {
 		w.st.TotalErr++
@@ -304,6 +307,12 @@ func (w *worker) resetStats(now int64) {
 	w.elapsed = [job.NDirs]int64{}
 	w.before = rampedOver
 	w.loop.blocks, w.loop.moved, w.loop.issued = [job.NDirs]uint64{}, [job.NDirs]uint64{}, [job.NDirs]uint64{}
+	for d := range w.loop.moved {
+		w.bytes[d].Store(0) // before the new epoch is seen: the helper measures from it
+		w.ios[d].Store(0)
+	}
+	w.latSum.Store(0)
+	w.latCount.Store(0)
 	w.usage, _ = sys.ThreadUsage()
 	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
 	w.start = now

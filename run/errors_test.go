@@ -6,11 +6,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"fiord/engines"
 	"fiord/engines/enginetest"
+	"fiord/job"
 )
 
 // outcome is how a job with errors ended.
@@ -210,7 +212,7 @@ func TestDirectHint(t *testing.T) {
 	f := enginetest.NewFake(enginetest.Script{Fail: map[int]syscall.Errno{0: syscall.EINVAL}})
 	g := newRig(f.Driver("fake", diskless))
 	g.run(t, fakeJob("rw=read size=8k bs=4k direct=1 continue_on_error=all"))
-	if !strings.Contains(g.said(), "first direct IO errored") {
+	if !strings.Contains(g.said(), "the first I/O with direct=1 was refused") {
 		t.Errorf("said %q", g.said())
 	}
 }
@@ -241,7 +243,7 @@ func TestMaxLatency(t *testing.T) {
 	d := syncDriver("slow", func(_ *engines.Worker, _ int, u *engines.IO) { spinFor(5000) })
 	g := newRig(d)
 	j := g.one(t, section("a", "ioengine=slow rw=read size=64k bs=4k max_latency=1us"))
-	if j.Error != int(syscall.ETIMEDOUT) || j.Dirs[0].IOs != 1 || !strings.Contains(g.said(), "exceeds specified max") {
+	if j.Error != int(syscall.ETIMEDOUT) || j.Dirs[0].IOs != 1 || !strings.Contains(g.said(), "is above the limit") {
 		t.Errorf("error %d after %d reads: %q", j.Error, j.Dirs[0].IOs, g.said())
 	}
 }
@@ -272,5 +274,51 @@ func TestRefused(t *testing.T) {
 	g.cfg.BandwidthLog = "plain/x"
 	if _, err := Run(g.cfg); !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// failing is a Fake whose second call of one kind takes or hands back one I/O and then fails.
+type failing struct {
+	*enginetest.Fake
+	submit, reap bool
+	calls        int
+}
+
+func (e *failing) fails(is bool) bool {
+	if is {
+		e.calls++
+	}
+	return is && e.calls == 2
+}
+
+func (e *failing) Submit(ios []*engines.IO) (int, error) {
+	if e.fails(e.submit) {
+		n, _ := e.Fake.Submit(ios[:1])
+		return n, syscall.EBADF
+	}
+	return e.Fake.Submit(ios)
+}
+
+func (e *failing) Reap(done []*engines.IO, least int, wait time.Duration) (int, error) {
+	if e.fails(e.reap) {
+		n, _ := e.Fake.Reap(done[:1], 1, wait)
+		return n, syscall.EBADF
+	}
+	return e.Fake.Reap(done, least, wait)
+}
+
+// TestEngineFailsHalfWay: what an engine took or handed back together with an error is waited for and accounted.
+func TestEngineFailsHalfWay(t *testing.T) {
+	for _, e := range []*failing{{submit: true}, {reap: true}} {
+		e.Fake = enginetest.NewFake(enginetest.Script{})
+		d := e.Driver("fake", diskless)
+		d.Open = func(*engines.Worker, any) (engines.Engine, error) { return e, nil }
+		j := newRig(d).one(t, fakeJob("rw=read size=64k iodepth=8 iodepth_batch=4"))
+		if j.Error != int(syscall.EBADF) {
+			t.Errorf("error %d, want EBADF", j.Error)
+		}
+		if e.ClosedInFlight != 0 || j.Dirs[job.Read].Bytes != uint64(4096*len(e.Log)) {
+			t.Errorf("%d in flight at the end, %d bytes of %d I/Os", e.ClosedInFlight, j.Dirs[job.Read].Bytes, len(e.Log))
+		}
 	}
 }

@@ -38,7 +38,13 @@ func (l *fileLocks) of(path string) *fileLock {
 type locker struct {
 	files   []*fileLock // by File.Index
 	readers bool        // lockfile=readwrite: reads share
-	held    []*fileLock
+	held    []heldLock
+}
+
+// heldLock is a lock that a batch has taken.
+type heldLock struct {
+	lock   *fileLock
+	shared bool
 }
 
 // lockFiles prepares lockfile. An engine that does its I/O inside Do is wrapped; of others the submission is locked, as
@@ -88,12 +94,21 @@ func (d *lockedDoer) Do(u *engines.IO) {
 func (k *locker) lock(ios []*engines.IO) {
 	began := clock.Now()
 	for _, u := range ios {
-		k.held = append(k.held, k.files[u.File.Index])
+		l := k.files[u.File.Index]
+		i := slices.IndexFunc(k.held, func(h heldLock) bool { return h.lock == l })
+		if i < 0 {
+			i = len(k.held)
+			k.held = append(k.held, heldLock{l, true})
+		}
+		k.held[i].shared = k.held[i].shared && k.shared(u)
 	}
-	slices.SortFunc(k.held, func(a, b *fileLock) int { return a.id - b.id })
-	k.held = slices.Compact(k.held)
-	for _, l := range k.held {
-		l.mu.Lock()
+	slices.SortFunc(k.held, func(a, b heldLock) int { return a.lock.id - b.lock.id })
+	for _, h := range k.held {
+		if h.shared {
+			h.lock.mu.RLock()
+		} else {
+			h.lock.mu.Lock()
+		}
 	}
 	waited := clock.Now() - began
 	for _, u := range ios {
@@ -102,8 +117,12 @@ func (k *locker) lock(ios []*engines.IO) {
 }
 
 func (k *locker) unlock() {
-	for _, l := range k.held {
-		l.mu.Unlock()
+	for _, h := range k.held {
+		if h.shared {
+			h.lock.mu.RUnlock()
+		} else {
+			h.lock.mu.Unlock()
+		}
 	}
 	k.held = k.held[:0]
 }

@@ -72,6 +72,7 @@ func (w *worker) alone(u *engines.IO) error {
 	}
 	one := []*engines.IO{u}
 	n, err := w.eng.Submit(one)
+	u.Inline = false
 	if err == nil && n == 0 {
 		err = errAgain
 	}
@@ -155,6 +156,11 @@ func (w *worker) finish() {
 		}
 	}
 	w.replay.close()
+	if w.gen != nil {
+		for _, n := range w.gen.Notes() {
+			w.r.note("%s: %s", w.job.Name, n)
+		}
+	}
 	w.closeFiles()
 	if w.set != nil {
 		if err := w.set.Finish(); err != nil {
@@ -165,6 +171,7 @@ func (w *worker) finish() {
 		w.features()
 		if err := w.eng.Close(); err != nil {
 			w.failErr(err, "close engine")
+			w.arena = nil // never freed: an I/O that was not waited for may still write there
 		}
 	}
 	if w.trace != nil {

@@ -22,15 +22,17 @@ func (w *worker) submit() bool {
 		if w.locks != nil {
 			w.locks.unlock()
 		}
-		switch {
-		case err != nil:
-			w.failErr(err, "submit")
-		case n > 0:
+		if n > 0 {
 			w.st.MarkDepth(len(l.ios)-len(l.free), uint64(n))
 			w.issuedNow(rest[:n])
 			l.inflight += n
 			l.lastOp = rest[n-1].Op
 			rest = rest[n:]
+		}
+		switch {
+		case err != nil: // what was taken before it is waited for
+			w.failErr(err, "submit")
+		case n > 0:
 			continue
 		case l.inflight == 0:
 			w.fail(errAgain, "io engine takes nothing")
@@ -45,19 +47,18 @@ func (w *worker) submit() bool {
 }
 
 // issuedNow stamps the I/Os of one submit and records their submission latencies. The rest of a short transfer has had
-// its own already.
+// its own already. What the engine did at once has none: as in fio, all of its time is completion latency.
 func (w *worker) issuedNow(ios []*engines.IO) {
 	w.st.MarkSubmit(len(ios))
 	now := w.stampNow()
-	if w.job.DisableSlat || w.ramping {
-		for _, u := range ios {
-			u.Issued = now
-		}
-		return
-	}
+	slat := !w.job.DisableSlat && !w.ramping
 	for _, u := range ios {
+		if u.Inline {
+			u.Inline, u.Issued = false, u.Start
+			continue
+		}
 		u.Issued = now
-		if u.Op.IsData() && !isRest(u) {
+		if slat && u.Op.IsData() && !isRest(u) {
 			w.addSlat(u, now)
 		}
 	}
@@ -94,13 +95,14 @@ func (w *worker) reapUpTo(least, most int) bool {
 	if err == nil && n == 0 && least > 0 {
 		err = errLost
 	}
-	if err != nil {
+	if err != nil { // what came before it is accounted all the same
 		w.failErr(err, "reap")
-		return false
 	}
-	w.st.MarkComplete(n)
+	if err == nil || n > 0 {
+		w.st.MarkComplete(n)
+	}
 	if n == 0 {
-		return true
+		return err == nil
 	}
 	l.inflight -= n
 	now := w.stampNow()

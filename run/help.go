@@ -102,6 +102,9 @@ func (h *helper) sample(w *worker, now int64) int64 {
 	case epoch != w.sampledFrom:
 		w.sampledFrom = epoch
 		w.sampler.Begin(epoch, [job.NDirs]uint64{}, [job.NDirs]uint64{})
+		if w.logs != nil {
+			w.logs.BeginSampled(epoch, sys.ClockMs(w.job.LogAlternateEpochClockID)-(clock.Now()-epoch)/1e6)
+		}
 	}
 	bytes, ios := w.counters()
 	return w.sampler.Tick(now, bytes, ios)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"fiord/engines/enginetest"
 	"fiord/job"
 )
 
@@ -51,5 +52,15 @@ func TestLatTargetHopeless(t *testing.T) {
 	}
 	if newLatTarget(&job.Job{}, 8) != nil {
 		t.Error("a search without latency_target")
+	}
+}
+
+// TestLatTargetWithBatches: the search lets fewer I/Os into the queue than a batch holds, so a part of a batch must go out.
+func TestLatTargetWithBatches(t *testing.T) {
+	f := enginetest.NewFake(enginetest.Script{})
+	g := newRig(f.Driver("fake", diskless))
+	j := g.one(t, fakeJob("rw=read size=64k iodepth=8 iodepth_batch=8 latency_target=1000s latency_window=1000s"))
+	if n := j.Dirs[job.Read].IOs; n != 16 || j.Error != 0 {
+		t.Errorf("%d I/Os, error %d; want 16 and none", n, j.Error)
 	}
 }

@@ -150,7 +150,12 @@ func (w *worker) passSync() {
 	now := clock.Now()
 	for !w.over(now) {
 		if len(l.ahead) == 0 {
-			n, _ := w.next(l.reqs)
+			var n int
+			if w.special {
+				n, _ = w.nextSpecial(l.reqs)
+			} else {
+				n, _ = w.gen.Fill(l.reqs)
+			}
 			if n == 0 {
 				return
 			}
@@ -212,7 +217,7 @@ func (w *worker) passAsync() {
 	l.now = clock.Now()
 	for now := l.now; !w.over(now); {
 		verdict := w.fill()
-		if len(l.batch) > 0 && (len(l.batch) >= l.batchMax || len(l.free) == 0 || verdict != workload.Issue) {
+		if len(l.batch) > 0 && (len(l.batch) >= l.batchMax || w.full() || verdict != workload.Issue) {
 			if !w.submit() {
 				return
 			}
@@ -220,7 +225,7 @@ func (w *worker) passAsync() {
 		if verdict == workload.End && len(l.again) == 0 {
 			return
 		}
-		full := len(l.free) == 0 || w.lat != nil && w.lat.room(len(l.ios)-len(l.free)) == 0
+		full := w.full()
 		if full || l.polling || verdict == workload.Wait {
 			if !w.reapFor(full, verdict == workload.Wait) {
 				return
@@ -231,6 +236,12 @@ func (w *worker) passAsync() {
 		}
 		now = l.now
 	}
+}
+
+// full reports whether no more I/Os may be had: all are in use, or as many as the search for latency_target allows.
+func (w *worker) full() bool {
+	l := &w.loop
+	return len(l.free) == 0 || w.lat != nil && w.lat.room(len(l.ios)-len(l.free)) == 0
 }
 
 // over reports whether the job must stop issuing: asked to, time up, or failed. It also publishes what is due.
@@ -283,7 +294,13 @@ func (w *worker) fill() workload.Verdict {
 		l.again = l.again[:len(l.again)-1]
 	}
 	for room = min(room, len(l.free)); room > 0; {
-		n, v := w.next(l.reqs[:min(room, len(l.reqs))])
+		var n int
+		var v workload.Verdict
+		if reqs := l.reqs[:min(room, len(l.reqs))]; w.special {
+			n, v = w.nextSpecial(reqs)
+		} else {
+			n, v = w.gen.Fill(reqs)
+		}
 		if n == 0 {
 			return v
 		}

@@ -86,9 +86,9 @@ func TestBelowMin(t *testing.T) {
 	}{
 		{"settling", "rate_min=1m", []at{{1000, 0, 0}, {1900, 1, 1}}, ""},
 		{"fast enough", "rate_min=1k", []at{{2000, 4096, 1}, {3100, 8192, 2}, {4200, 12288, 3}}, ""},
-		{"too slow", "rate_min=1m", []at{{2000, 4096, 1}, {3100, 8192, 2}}, "rate_min=1048576B/s not met, got 3723B/s"},
+		{"too slow", "rate_min=1m", []at{{2000, 4096, 1}, {3100, 8192, 2}}, "rate_min: want 1048576 B/s, got 3723 B/s"},
 		{"not yet", "rate_min=1m", []at{{2000, 4096, 1}, {2900, 8192, 2}}, ""},
-		{"too few", "rate_iops_min=100", []at{{2000, 4096, 1}, {3000, 8192, 51}}, "rate_iops_min=100 not met, got 50 IOPS"},
+		{"too few", "rate_iops_min=100", []at{{2000, 4096, 1}, {3000, 8192, 51}}, "rate_iops_min: want 100 IOPS, got 50"},
 		{"enough", "rate_iops_min=100", []at{{2000, 4096, 1}, {3000, 8192, 101}}, ""},
 		{"nothing done", "rate_iops_min=100", []at{{2000, 0, 0}, {9000, 0, 0}}, ""},
 	} {
@@ -315,7 +315,7 @@ func TestPostrun(t *testing.T) {
 	if d := cmp.Diff(map[string]string{"a.prerun.txt": "before\n", "a.postrun.txt": "after\n"}, got); d != "" {
 		t.Error(d)
 	}
-	if !strings.Contains(g.said(), "a : Saving output of prerun in a.prerun.txt") {
+	if !strings.Contains(g.said(), "a: output of prerun goes to a.prerun.txt") {
 		t.Errorf("said %q", g.said())
 	}
 }
@@ -341,5 +341,31 @@ func TestThread(t *testing.T) {
 	}
 	if d := cmp.Diff([]int{0, 2, 63}, maskCPUs(1<<63|5)); d != "" {
 		t.Error(d)
+	}
+}
+
+// inline is a Fake that does all I/Os within Submit, and takes its time.
+type inline struct{ *enginetest.Fake }
+
+func (e *inline) Submit(ios []*engines.IO) (int, error) {
+	spinFor(int64(time.Millisecond))
+	n, err := e.Fake.Submit(ios)
+	for _, u := range ios[:n] {
+		u.Inline = true
+	}
+	return n, err
+}
+
+// TestInline: the time of an I/O that is done within Submit is completion latency, that of a sync too.
+func TestInline(t *testing.T) {
+	e := &inline{enginetest.NewFake(enginetest.Script{})}
+	d := e.Driver("fake", diskless)
+	d.Open = func(*engines.Worker, any) (engines.Engine, error) { return e, nil }
+	j := newRig(d).one(t, fakeJob("rw=write size=16k bs=4k iodepth=2 fsync=1"))
+	if w := &j.Dirs[1]; w.Slat.N != 0 || w.Clat.N != 4 || w.Clat.Min < 1e6 {
+		t.Errorf("%d submission latencies, %d completion latencies from %v", w.Slat.N, w.Clat.N, w.Clat.Min)
+	}
+	if s := &j.SyncLat; s.N != 4 || s.Min < 1e6 {
+		t.Errorf("%d latencies of syncs from %v", s.N, s.Min)
 	}
 }

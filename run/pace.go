@@ -110,10 +110,10 @@ func (r *rates) belowMin(now int64) bool {
 			gotBytes, gotIOPS := (bytes-r.lastBytes[d])*1000/ms, (ios-r.lastCount[d])*1000/ms
 			switch {
 			case r.minBytes[d] > 0 && gotBytes < r.minBytes[d]:
-				w.r.warn("%s: rate_min=%dB/s not met, got %dB/s", w.job.Name, r.minBytes[d], gotBytes)
+				w.r.warn("%s: rate_min: want %d B/s, got %d B/s", w.job.Name, r.minBytes[d], gotBytes)
 				return true
 			case r.minBytes[d] == 0 && gotIOPS < r.minIOPS[d]:
-				w.r.warn("%s: rate_iops_min=%d not met, got %d IOPS", w.job.Name, r.minIOPS[d], gotIOPS)
+				w.r.warn("%s: rate_iops_min: want %d IOPS, got %d", w.job.Name, r.minIOPS[d], gotIOPS)
 				return true
 			}
 		}

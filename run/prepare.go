@@ -3,8 +3,10 @@ package run
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"fiord/engines"
 	"fiord/internal/sys"
@@ -115,13 +117,22 @@ func (w *worker) niceness() error {
 	return nil
 }
 
+// ioBytes is about what each I/O takes of memory besides its buffer, in bytes.
+const ioBytes = 256
+
 // buffers allocates all I/Os and the memory of their buffers.
 func (w *worker) buffers() error {
 	depth := w.job.IODepth
 	if w.drv.Traits.Sync {
 		depth = 1
 	}
+	if have, err := sys.PhysicalMemory(); err == nil && uint64(depth) > have/ioBytes {
+		return fmt.Errorf("iodepth=%d: more than the memory of this machine can hold: %w", depth, syscall.ENOMEM)
+	}
 	size := w.bufferSize()
+	if hi, _ := bits.Mul64(size, 2*uint64(depth)); hi != 0 {
+		return fmt.Errorf("iodepth=%d: buffers of %d bytes: %w", depth, size, syscall.ENOMEM)
+	}
 	var arena []byte
 	if w.needsData() {
 		if err := w.newArena(depth, size); err != nil {
@@ -262,9 +273,6 @@ func (w *worker) generator() error {
 		return err
 	}
 	w.gen = gen
-	if n := gen.Note(); n != "" {
-		w.r.note("%s: %s", w.job.Name, n)
-	}
 	w.total.Store(gen.Remaining())
 	return nil
 }
@@ -297,7 +305,7 @@ func (w *worker) openTrace() error {
 	if w.job.WriteIolog == "" || w.set == nil {
 		return nil
 	}
-	t, err := iolog.NewTrace(iolog.TracePath(w.job))
+	t, err := iolog.NewTrace(w.job.WriteIolog)
 	if err != nil {
 		return err
 	}
@@ -321,7 +329,7 @@ func (w *worker) shell(cmd, mode string) error {
 		return fmt.Errorf("exec_%s: %w", mode, err)
 	}
 	defer out.Close()
-	w.r.print(fmt.Sprintf("%s : Saving output of %s in %s", w.job.Name, mode, path))
+	w.r.print(fmt.Sprintf("%s: output of %s goes to %s", w.job.Name, mode, path))
 	c := exec.Command("/bin/sh", "-c", cmd)
 	c.Stdout, c.Stderr = out, out
 	if err := c.Run(); err != nil {

@@ -16,8 +16,9 @@ import (
 // replay gives the I/Os of a log in place of the generator: read_iolog.
 type replay struct {
 	w       *worker
-	ahead   *readAhead    // nil: all of the log is in list
-	list    []iolog.Entry // read and not done yet, from at on
+	ahead   *readAhead      // nil: all of the log is in parts
+	parts   [][]iolog.Entry // of the log, to come
+	list    []iolog.Entry   // the part that is being done, from at on
 	at      int
 	closing []int32 // files to be closed when none of their I/Os is in flight
 	last    int64   // clock.Now when a file was last opened or closed, for the delays
@@ -46,7 +47,12 @@ func (w *worker) openReplay() error {
 		return err
 	}
 	w.adopt(totals)
+	w.job.NrFiles, w.job.OpenFiles = len(files), len(files)
 	if w.filler, err = workload.NewFiller(w.job, w.r.cfg.Jobs...); err != nil {
+		p.close()
+		return err
+	}
+	if w.vfy, err = newVerifier(w); err != nil {
 		p.close()
 		return err
 	}
@@ -115,7 +121,9 @@ func (p *replay) readAll(ahead *readAhead, keep bool) ([]string, *iolog.Totals, 
 			return nil, nil, c.err
 		}
 		if keep {
-			p.list = append(p.list, c.list...)
+			p.parts = append(p.parts, c.list)
+		} else {
+			ahead.done(c.list)
 		}
 	}
 }
@@ -314,12 +322,17 @@ func (p *replay) lastIssue() int64 {
 	return last
 }
 
-// more takes the next entries of a log that is read while it is replayed. It reports false at the end.
+// more takes the next entries: of a log that is read while it is replayed, those that have come. It reports false at the end.
 func (p *replay) more() bool {
 	if p.ahead == nil {
-		return false
+		if len(p.parts) == 0 {
+			return false
+		}
+		p.list, p.parts, p.at = p.parts[0], p.parts[1:], 0
+		return true
 	}
 	w := p.w
+	p.ahead.done(p.list)
 	p.list, p.at = nil, 0
 	if !w.sendBatch() {
 		return false
@@ -370,6 +383,7 @@ func (p *replay) makeRoom(c *logChunk) error {
 	if err := w.set.AddReplay(c.files[known:]); err != nil {
 		return err
 	}
+	w.job.NrFiles, w.job.OpenFiles = len(c.files), len(c.files)
 	w.watchDisks(known)
 	for d, n := range c.totals.MaxLen {
 		w.job.MaxBS[d] = max(w.job.MaxBS[d], n)

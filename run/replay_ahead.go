@@ -21,6 +21,7 @@ type logChunk struct {
 // while the worker has I/O in flight, and must not keep it from stopping.
 type readAhead struct {
 	chunks chan logChunk
+	spare  chan []iolog.Entry // lists to be filled anew: no collector runs meanwhile
 	quit   chan struct{}
 	in     io.Closer
 	once   sync.Once
@@ -33,7 +34,7 @@ const (
 
 // startReadAhead takes over in.
 func startReadAhead(path string, in io.ReadCloser, cfg iolog.ReadConfig) *readAhead {
-	a := &readAhead{chunks: make(chan logChunk, chunksAhead), quit: make(chan struct{}), in: in}
+	a := &readAhead{chunks: make(chan logChunk, chunksAhead), spare: make(chan []iolog.Entry, chunksAhead), quit: make(chan struct{}), in: in}
 	go a.run(path, in, cfg)
 	return a
 }
@@ -45,7 +46,7 @@ func (a *readAhead) run(path string, in io.Reader, cfg iolog.ReadConfig) {
 		return
 	}
 	for {
-		list, err := r.Append(nil, chunkEntries)
+		list, err := r.Append(a.room(), chunkEntries)
 		c := logChunk{list: list, files: r.Files(), totals: r.Totals(), err: err}
 		if err == io.EOF {
 			c.notes = r.Notes()
@@ -56,6 +57,24 @@ func (a *readAhead) run(path string, in io.Reader, cfg iolog.ReadConfig) {
 		if !a.send(c) || err != nil {
 			return
 		}
+	}
+}
+
+// room is an empty list.
+func (a *readAhead) room() []iolog.Entry {
+	select {
+	case l := <-a.spare:
+		return l
+	default:
+		return make([]iolog.Entry, 0, chunkEntries)
+	}
+}
+
+// done gives a list back that is not needed any more.
+func (a *readAhead) done(list []iolog.Entry) {
+	select {
+	case a.spare <- list[:0]:
+	default:
 	}
 }
 

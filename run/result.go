@@ -46,7 +46,7 @@ func (r *runner) result(final bool) *report.Result {
 	}
 	r.disksInto(res)
 	r.mu.Lock()
-	res.Warnings = append(res.Warnings, r.warnings...)
+	res.Warnings = append(stats.BaseNotes(jobs), r.warnings...)
 	res.Interrupted = r.interrupted
 	r.mu.Unlock()
 	return res

@@ -6,8 +6,10 @@ package run
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +33,7 @@ type Config struct {
 	Version  string
 	ReadOnly bool
 
+	Trigger      Trigger
 	AuxPath      string        // where saved states and dumps go; empty: the current directory
 	BandwidthLog string        // prefix of the aggregate bandwidth logs; empty: none
 	Interval     time.Duration // between status dumps; 0: none
@@ -61,7 +64,7 @@ func Run(cfg Config) (*report.Result, error) {
 
 // run is the run itself, from the layout of the files to the report.
 func (r *runner) run() (*report.Result, error) {
-	defer quiet(len(r.workers) + asyncThreads(r.cfg.Jobs))()
+	defer quiet(len(r.workers)+asyncThreads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
 	r.collections = collections()
 	if err := r.checkMounts(); err != nil {
 		return nil, err
@@ -79,6 +82,8 @@ func (r *runner) run() (*report.Result, error) {
 	r.steady = newSteadyUnits(r)
 	helperDone := make(chan struct{})
 	go r.help(helperDone)
+	triggerDone := make(chan struct{})
+	go r.watchTrigger(triggerDone)
 	r.schedule()
 	aborted := r.aborted()
 	if !aborted {
@@ -88,6 +93,11 @@ func (r *runner) run() (*report.Result, error) {
 	<-helperDone
 	if aborted {
 		return nil, ErrAborted // workers may be stuck in the kernel
+	}
+	select {
+	case <-triggerDone:
+	case <-r.quit:
+		return nil, ErrAborted
 	}
 	r.disks.Update()
 	return r.result(true), r.closeLogs()
@@ -134,7 +144,7 @@ func newRunner(cfg Config) (*runner, error) {
 			drivers[a] = d
 		}
 	}
-	for _, j := range cfg.Jobs {
+	for _, j := range cfg.Jobs { // before any log is opened
 		d := drivers[j.IOEngine]
 		if d == nil {
 			return nil, fmt.Errorf("job %q: ioengine %q: no such engine", j.Name, j.IOEngine)
@@ -144,7 +154,9 @@ func newRunner(cfg Config) (*runner, error) {
 				return nil, fmt.Errorf("job %q: ioengine %s: %w", j.Name, d.Name, err)
 			}
 		}
-		w, err := newWorker(r, j, d)
+	}
+	for _, j := range cfg.Jobs {
+		w, err := newWorker(r, j, drivers[j.IOEngine])
 		if err != nil {
 			return nil, fmt.Errorf("job %q: %w", j.Name, err)
 		}
@@ -201,9 +213,16 @@ func (r *runner) layOut() bool {
 	case <-done:
 		return !r.aborted()
 	case <-r.quit:
+		select {
+		case <-done: // the first stop request has ended it: what it made is removed
+		case <-time.After(layOutGrace):
+		}
 		return false
 	}
 }
+
+// layOutGrace is how long a second stop request waits for a layout to remove what it has made.
+const layOutGrace = time.Second
 
 // layOutAll prepares the files, one job after the other.
 func (r *runner) layOutAll() {
@@ -221,8 +240,9 @@ func (r *runner) layOutAll() {
 }
 
 // quiet keeps the Go runtime out of the measurement: more processors than workers, so that a woken worker never waits for
-// one, and no collection unless memory grows far beyond what the run needs. It returns what undoes it.
-func quiet(workers int) func() {
+// one, and no collection unless memory grows far beyond what the run needs. Jobs that remember what they have written need
+// memory without a limit that is known; collections get rarer as it grows. It returns what undoes it.
+func quiet(workers int, remember bool) func() {
 	procs := runtime.GOMAXPROCS(0)
 	if want := min(workers+2, 1024); procs < want {
 		runtime.GOMAXPROCS(want)
@@ -230,9 +250,13 @@ func quiet(workers int) func() {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	const headroom = 512 << 20
-	percent := debug.SetGCPercent(-1)
-	limit := debug.SetMemoryLimit(int64(m.Sys) + headroom)
+	const headroom, doubled = 512 << 20, 200
+	percent, limit := 0, int64(0)
+	if remember {
+		percent, limit = debug.SetGCPercent(doubled), debug.SetMemoryLimit(math.MaxInt64)
+	} else {
+		percent, limit = debug.SetGCPercent(-1), debug.SetMemoryLimit(int64(m.Sys)+headroom)
+	}
 	return func() {
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)

@@ -2,7 +2,8 @@ package run
 
 import "fiord/workload"
 
-// next is where the loops get their I/Os from: the generator, unless the job replays a log or shares a flow.
+// next is where I/Os come from: the generator, unless the job replays a log or shares a flow. The plain loops spell it
+// out, since it is too large to be inlined.
 func (w *worker) next(reqs []workload.Req) (int, workload.Verdict) {
 	if w.special {
 		return w.nextSpecial(reqs)

@@ -153,6 +153,9 @@ func TestDamage(t *testing.T) {
 		{uring.Driver(), "ioengine=io_uring iodepth=32 verify_async=2"},
 		{uring.Driver(), "ioengine=io_uring iodepth=32 verify_backlog=4 verify_async=2"},
 	}
+	if testing.Short() {
+		ways = ways[4:7]
+	}
 	for _, way := range ways {
 		t.Run(way.options, func(t *testing.T) {
 			if way.driver.Probe != nil {

@@ -175,8 +175,12 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 	missing := len(u.Buf) - u.Done // at the end of a file or device
 	switch x.role {
 	case roleWrite:
-		v.inFlight[u.Index].Store(verify.NoNumber)
-		v.wrote(x, errno != 0, good && missing == 0)
+		if errno != 0 {
+			v.lose(u, x)
+		} else {
+			v.inFlight[u.Index].Store(verify.NoNumber)
+		}
+		v.wrote(x, good && missing == 0)
 	case roleTrim:
 		if p := x.piece; p != nil {
 			p.inFlight = false
@@ -185,7 +189,7 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 		}
 	case roleSync:
 		if good {
-			v.synced = max(v.synced, x.number+1)
+			v.synced.Store(max(v.synced.Load(), x.number+1))
 		}
 	}
 	v.release(u, x)
@@ -209,10 +213,7 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 }
 
 // wrote notes how a write ended: what has failed or is not all there is not read back.
-func (v *verifier) wrote(x *verifiedIO, failed, good bool) {
-	if failed {
-		v.failed = append(v.failed, x.number)
-	}
+func (v *verifier) wrote(x *verifiedIO, good bool) {
 	p := x.piece
 	if p == nil {
 		return

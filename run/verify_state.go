@@ -33,15 +33,24 @@ func (v *verifier) loadState() error {
 	return nil
 }
 
-// saveState stores how far the writes came, for verify_state_load. It may be called while the worker runs.
-func (v *verifier) saveState() error {
+// saveOnce stores how far the writes came, for verify_state_load, unless that has been done. It may be called while the
+// worker runs, which must have been told to stop before.
+//
+// fio differs: it also saves a state after verify_only, which has written nothing, over the one of the writer.
+func (v *verifier) saveOnce(running bool) error {
 	w := v.w
-	if !w.job.VerifyStateSave || !w.job.RW.Write {
+	if !w.job.VerifyStateSave || !w.job.RW.Write || w.job.VerifyOnly {
 		return nil
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.saved {
+		return nil
+	}
+	v.saved = true
 	s := verify.State{NumberIO: v.numbered.Load(), Index: uint64(w.job.Number - 1), Name: w.job.Name, Failed: v.failed}
 	if w.job.VerifyPolicy == "fsynced" {
-		s.NumberIO = max(v.synced, 1) - 1
+		s.NumberIO = max(v.synced.Load(), 1) - 1
 	}
 	s.InFlight = make([]uint64, max(w.job.IODepth, len(v.inFlight)))
 	for i := range s.InFlight {
@@ -50,7 +59,7 @@ func (v *verifier) saveState() error {
 			s.InFlight[i] = v.inFlight[i].Load()
 		}
 	}
-	if w.gen != nil {
+	if w.gen != nil && !running {
 		s.Wide, s.Rand = w.gen.OffsetState()
 	}
 	if err := os.WriteFile(w.statePath(), s.Encode(), 0o644); err != nil {
@@ -62,7 +71,7 @@ func (v *verifier) saveState() error {
 // stopsAt reports whether the write is beyond what can be expected on the medium.
 func (v *verifier) stopsAt(number uint64) bool {
 	if v.state == nil {
-		return v.w.job.VerifyPolicy == "fsynced" && !v.readsOnly && number+1 >= max(v.synced, 1)
+		return v.w.job.VerifyPolicy == "fsynced" && !v.readsOnly && number+1 >= max(v.synced.Load(), 1)
 	}
 	if number < v.state.NumberIO {
 		return false
@@ -93,14 +102,19 @@ func (v *verifier) dryRun() bool {
 		if v.trims() {
 			w.gen.Beyond(v.hist.forTrim > 0)
 		}
-		if w.gen.Exhausted() {
+		if w.replay == nil && w.gen.Exhausted() {
 			break
 		}
-		if n, _ := w.gen.Fill(v.req[:]); n == 0 {
+		if n, _ := w.next(v.req[:]); n == 0 {
 			break
 		}
 		r := &v.req[0]
-		w.gen.Completed(r.File)
+		if w.loop.tracked {
+			w.gen.Completed(r.File)
+		}
+		if w.job.FillDevice && r.Op == engines.Write && r.Offset+int64(r.Len) > fileEnd(w.set.Files[r.File]) {
+			break // the writer found the device full here
+		}
 		if r.Op == engines.Write && v.state != nil && v.stopsAt(v.issued) {
 			break
 		}
@@ -116,6 +130,15 @@ func (v *verifier) dryRun() bool {
 	}
 	v.numbered.Store(v.issued)
 	return w.st.Error == 0 && w.loop.moved[job.Write]+w.loop.moved[job.Trim] > 0
+}
+
+// fileEnd is how long a regular file really is, while its Size is what the job may fill.
+func fileEnd(f *engines.File) int64 {
+	st, err := os.Stat(f.Name)
+	if err != nil || !st.Mode().IsRegular() {
+		return f.Size
+	}
+	return st.Size()
 }
 
 // countDry counts an I/O that is not done, as fio does.
@@ -160,5 +183,5 @@ func (v *verifier) end() error {
 	if v.w.epoch.Load() == 0 {
 		return nil // it never began
 	}
-	return v.saveState()
+	return v.saveOnce(false)
 }

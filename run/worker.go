@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -75,7 +76,7 @@ func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
 	j = privateJob(j)
 	w := &worker{r: r, job: j, drv: d}
 	w.st = stats.Job{
-		Name: j.Name, Desc: j.Description, Group: j.Group, Number: j.Number, Members: 1,
+		Name: j.Name, Desc: description(j, d), Group: j.Group, Number: j.Number, Members: 1,
 		Continue: j.ContinueOnRead || j.ContinueOnWrite || j.ContinueOnVerify, LatencyPercentile: 100,
 		Opt: showOptions(j),
 	}
@@ -99,6 +100,14 @@ func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// description is the job's own, and what the engine wants every report to say.
+func description(j *job.Job, d *engines.Driver) string {
+	if d.Label == nil {
+		return j.Description
+	}
+	return strings.TrimSpace(j.Description + " " + d.Label(j))
 }
 
 // showOptions are the options that decide how the job is reported.

@@ -115,7 +115,7 @@ func sumGroups(rows []*Job, n int) []Group {
 		g.Unified = unifiedName(unified[i])
 		for d, run := range g.MaxRun {
 			if run != 0 {
-				g.AggBW[d] = g.Bytes[d] * 1000 / run
+				g.AggBW[d] = PerSecond(g.Bytes[d], run)
 			}
 		}
 	}
@@ -127,7 +127,7 @@ func (g *Group) addDir(d job.Dir, bytes, run uint64) {
 	if run == 0 {
 		return
 	}
-	bw := bytes * 1000 / run
+	bw := PerSecond(bytes, run)
 	if g.MaxRun[d] == 0 {
 		g.MinRun[d], g.MinBW[d] = run, bw
 	}
@@ -136,7 +136,7 @@ func (g *Group) addDir(d job.Dir, bytes, run uint64) {
 	g.Bytes[d] += bytes
 }
 
-// BaseNotes are the notes that fio prints where jobs of one row differ in the units that they are shown in.
+// BaseNotes are the notes on rows whose jobs differ in the units that they are shown in.
 func BaseNotes(jobs []*Job) []string {
 	var row *Job
 	kb, unit := "", ""
@@ -146,9 +146,9 @@ func BaseNotes(jobs []*Job) []string {
 		case row == nil || !j.Opt.GroupReporting || row.Group != j.Group:
 			row = j
 		case row.Opt.KBBase != j.Opt.KBBase && kb == "":
-			kb = fmt.Sprintf("kb_base differs for jobs in group, using %d as the base", row.Opt.KBBase)
+			kb = fmt.Sprintf("jobs reported together have different kb_base, they are shown with %d", row.Opt.KBBase)
 		case row.Opt.UnitBase != j.Opt.UnitBase && unit == "":
-			unit = fmt.Sprintf("unit_base differs for jobs in group, using %d as the base", row.Opt.UnitBase)
+			unit = fmt.Sprintf("jobs reported together have different unit_base, they are shown with %d", row.Opt.UnitBase)
 		}
 	}
 	var notes []string

@@ -229,9 +229,21 @@ func TestBaseNotes(t *testing.T) {
 		t.Errorf("equal units: %q", got)
 	}
 	b.Opt.KBBase, c.Opt.UnitBase = 1000, 1
-	want := []string{"kb_base differs for jobs in group, using 1024 as the base",
-		"unit_base differs for jobs in group, using 8 as the base"}
+	want := []string{"jobs reported together have different kb_base, they are shown with 1024",
+		"jobs reported together have different unit_base, they are shown with 8"}
 	if d := cmp.Diff(want, BaseNotes([]*Job{a, b, c})); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestPerSecond(t *testing.T) {
+	tests := []struct{ n, ms, want uint64 }{
+		{0, 0, 0}, {5, 0, 0}, {3, 2, 1500}, {2, 3, 666},
+		{24 << 50, 2000, 12 << 50}, // 1000 times as much needs more than 64 bits
+	}
+	for _, tt := range tests {
+		if got := PerSecond(tt.n, tt.ms); got != tt.want {
+			t.Errorf("PerSecond(%d, %d) = %d, want %d", tt.n, tt.ms, got, tt.want)
+		}
 	}
 }

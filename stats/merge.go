@@ -108,7 +108,9 @@ func (l *Latency) merge(src Latency) {
 	if l.Hist == nil {
 		l.Hist = new(Hist)
 	}
-	l.Hist.Merge(src.Hist)
+	if src.N > 0 { // most of a thousand jobs' histograms are empty
+		l.Hist.Merge(src.Hist)
+	}
 }
 
 func (e *Extra) merge(src *Extra) {

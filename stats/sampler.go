@@ -86,7 +86,7 @@ func (r *rate) tick(now int64, counts *[job.NDirs]uint64) int64 {
 		}
 		var v uint64
 		if spent > 0 {
-			v = delta * 1000 / uint64(spent) / r.divisor
+			v = PerSecond(delta, uint64(spent)) / r.divisor
 		}
 		r.samples[d].Add(v)
 		if r.log != nil {

@@ -13,6 +13,15 @@ type Latency struct {
 	Hist *Hist
 }
 
+// PerSecond is n events in ms milliseconds, by whole numbers as fio divides. fio differs: 1000*n wraps around there, which
+// the null engine reaches with large blocks.
+func PerSecond(n, ms uint64) uint64 {
+	if ms == 0 {
+		return 0
+	}
+	return n/ms*1000 + n%ms*1000/ms
+}
+
 // Dir is what one job, or a group, did in one direction.
 type Dir struct {
 	IOs     uint64 // completed I/Os (fio's total_ios)
@@ -84,7 +93,7 @@ type Job struct {
 type Show struct {
 	Unified                  string // none, mixed, both
 	SlatPct, ClatPct, LatPct bool
-	Percentiles              []float64 // as listed, ascending
+	Percentiles              []float64 // as listed, see PercentileList
 	SigFigs                  int
 	KBBase, UnitBase         int
 	DisablePrio              bool

@@ -54,10 +54,9 @@ func (s *Scheme) headerOffset(b *Block, n int) uint64 {
 
 // checkHeader compares the header of interval n, which is length bytes long, with what the block must have; nil: it does.
 func (s *Scheme) checkHeader(h header, b *Block, n, length int) *Failure {
-	f := &Failure{File: b.File, Offset: b.Offset + int64(n)*int64(length), Length: length, Block: b.Offset, BlockLength: len(b.Buf)}
 	set := func(k Kind, got, want uint64) *Failure {
-		f.Kind, f.Got, f.Want = k, got, want
-		return f
+		return &Failure{Kind: k, Got: got, Want: want, File: b.File, Offset: b.Offset + int64(n)*int64(length), Length: length,
+			Block: b.Offset, BlockLength: len(b.Buf)}
 	}
 	own := h.thread() == s.thread // or another job writes to the same file
 	switch {

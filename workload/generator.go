@@ -67,7 +67,7 @@ type Generator struct {
 	rewind RewindEvents
 	pace   func(job.Dir) job.Dir
 	err    error
-	noted  string
+	notes  []string
 }
 
 // file is one file in the generator's eyes. Offsets are of the whole file unless they say otherwise.

@@ -254,15 +254,25 @@ func TestRewind(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	for _, c := range []struct{ options, want string }{
-		{"rw=randread size=64k random_distribution=sequence:1,99", "out of bounds"},
-		{"rw=randread size=64k random_distribution=zoned_abs:100/1m", "exceed"},
+		{"rw=randread size=64k random_distribution=zoned_abs:100/1m", "beyond the end"},
 		{"rw=randread size=64k nrfiles=16 bs=8k file_service_type=zipf:1.2", "room"},
 	} {
 		g := newTest(t, c.options)
 		take(t, g, 1000)
-		if !strings.Contains(g.Note(), c.want) {
-			t.Errorf("%s: note %q, want one with %q", c.options, g.Note(), c.want)
+		if notes := g.Notes(); len(notes) != 1 || !strings.Contains(notes[0], c.want) {
+			t.Errorf("%s: notes %q, want one with %q", c.options, notes, c.want)
 		}
+	}
+}
+
+// TestSequenceBeyondEnd: a list with a block that the file does not have ends the job with an error, as with fio.
+func TestSequenceBeyondEnd(t *testing.T) {
+	g := newTest(t, "rw=randread size=64k random_distribution=sequence:1,99")
+	if n := len(take(t, g, 10)); n != 1 {
+		t.Errorf("%d I/Os, want 1", n)
+	}
+	if err := g.Err(); err == nil || !strings.Contains(err.Error(), "got 99") {
+		t.Errorf("error %v, want one that names the block", err)
 	}
 }
 

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	"fiord/engines"
 	"fiord/job"
 )
@@ -83,6 +85,9 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 			return Issue
 		}
 		g.abandon(i)
+		if g.err != nil {
+			return End
+		}
 	}
 	g.note("no file has room for an I/O")
 	return End
@@ -202,10 +207,14 @@ func (g *Generator) Remaining() uint64 {
 // Err is the error of an event, if one ended the job.
 func (g *Generator) Err() error { return g.err }
 
-// Note is a remark on the job that its user should see, such as zones beyond the end of the file; empty: none.
-func (g *Generator) Note() string { return g.noted }
+// Notes are remarks on the job that its user should see, such as zones beyond the end of the file, each once.
+func (g *Generator) Notes() []string { return g.notes }
 
-func (g *Generator) note(text string) { g.noted = text }
+func (g *Generator) note(text string) {
+	if !slices.Contains(g.notes, text) {
+		g.notes = append(g.notes, text)
+	}
+}
 
 // SyncReq is the fsync of file i at the end of a pass. Its offset is the one that fio logs with it: the last I/O's.
 func (g *Generator) SyncReq(i int) Req {

@@ -1,6 +1,10 @@
 package workload
 
-import "fiord/job"
+import (
+	"fmt"
+
+	"fiord/job"
+)
 
 // place finds the offset of the next I/O in f, and whether it was chosen at random. It reports false when the file has
 // nothing left.
@@ -157,7 +161,7 @@ func (g *Generator) sequenceBlock(f *file, d job.Dir) (uint64, bool) {
 		most := f.length / g.minBS[d]
 		if b >= most {
 			if g.sequence[i] >= most {
-				g.note("sequence block out of bounds")
+				g.err = fmt.Errorf("random_distribution=sequence: want blocks below %d, the end of the file, got %d", most, g.sequence[i])
 			}
 			return 0, false
 		}

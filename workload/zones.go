@@ -47,7 +47,7 @@ func (g *Generator) zonedBlock(f *file, d job.Dir) (uint64, bool) {
 		from = z.from / g.align[d]
 		to := z.to / g.align[d]
 		if to > last {
-			g.note("zoned_abs sizes exceed file size")
+			g.note("random_distribution=zoned_abs: a zone ends beyond the end of the file")
 			return 0, false
 		}
 		count = to - from

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -82,7 +83,7 @@ func TestErrors(t *testing.T) {
 	if _, err := Driver().Open(&engines.Worker{Job: &job.Job{}}, &Options{}); !errors.Is(err, ErrNoProgram) {
 		t.Errorf("without a program: %v", err)
 	}
-	for program, want := range map[string]syscall.Errno{"/nonexistent/x": syscall.ENOENT, "no-such-program": syscall.ENOENT,
+	for program, want := range map[string]syscall.Errno{filepath.Join(t.TempDir(), "x"): syscall.ENOENT, "no-such-program": syscall.ENOENT,
 		"/dev/null": syscall.EACCES} {
 		e, u := start(t, Options{Program: program}, 0)
 		if u.Errno != want {

@@ -175,6 +175,7 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 	for taken < len(ios) && e.flight+len(e.done) < e.depth {
 		if u := ios[taken]; inline(u.Op) {
 			fileop.Op(u, e.rangeFlags)
+			u.Inline = true
 			e.done = append(e.done, u)
 			taken++
 			continue
@@ -217,7 +218,7 @@ func (e *engine) enter(run []*engines.IO) (int, error) {
 		default:
 			// The kernel refuses the first of the list, such as one of a bad descriptor. That ends this I/O alone.
 			u := run[taken]
-			u.Done, u.Errno = 0, errno
+			u.Done, u.Errno, u.Inline = 0, errno, true
 			e.done = append(e.done, u)
 			taken++
 		}

@@ -44,6 +44,7 @@ func (v *vsync) Submit(ios []*engines.IO) (int, error) {
 	first := ios[0]
 	if first.Op > engines.Write {
 		fileop.Op(first, v.rangeFlags)
+		first.Inline = true
 		v.done = append(v.done, first)
 		return 1, nil
 	}
@@ -86,6 +87,7 @@ func share(ios []*engines.IO, moved uintptr, errno syscall.Errno) {
 	for _, u := range ios {
 		part := min(moved, uintptr(len(u.Buf)))
 		finish(u, part, errno)
+		u.Inline = true
 		moved -= part
 	}
 }

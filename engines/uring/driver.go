@@ -7,6 +7,7 @@ package uring
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"fiord/engines"
 	"fiord/engines/uring/ring"
@@ -33,6 +34,8 @@ func Driver() *engines.Driver {
 
 // probe makes the smallest ring there is.
 func probe() error {
+	runtime.LockOSThread() // a ring answers to one thread only
+	defer runtime.UnlockOSThread()
 	r, err := ring.Open(ring.Linux, ring.Config{Entries: 1, Optional: ring.Optional})
 	if err != nil {
 		return unsupported(err)

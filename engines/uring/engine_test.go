@@ -315,3 +315,39 @@ func TestOptionsAreDeclaredRight(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReopenedFileGetsItsSlotAnew: a file that is closed, made anew and opened again often gets the descriptor it had.
+func TestReopenedFileGetsItsSlotAnew(t *testing.T) {
+	f := openFile(t, "f", "before")
+	e, w := openOn(t, ring.Linux, 1, 6, &Options{Nonvectored: -1, Registerfiles: true}, &job.Job{}, f)
+	u := w.IOs[0]
+	u.Op = engines.Read
+	all(t, e, w.IOs)
+	other, err := os.Create(filepath.Join(t.TempDir(), "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	if _, err := other.WriteString("after!"); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Dup3(int(other.Fd()), f.Fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	f.Engine = nil // as whoever opens a file does
+	all(t, e, w.IOs)
+	if string(u.Buf) != "after!" {
+		t.Errorf("read %q from the file that was open before", u.Buf)
+	}
+}
+
+// TestSubmitFails: entries that the kernel did not take are not waited for.
+func TestSubmitFails(t *testing.T) {
+	k := *ring.Linux
+	k.EnterNow = func(int, uint32, uint32, uint32) (int, syscall.Errno) { return -1, syscall.EBADFD }
+	f := openFile(t, "f", "data")
+	e, w := openOn(t, &k, 4, 4, &Options{Nonvectored: -1}, &job.Job{}, f)
+	if n, err := e.Submit(w.IOs); n != 0 || !errors.Is(err, syscall.EBADFD) || e.Flight != 0 {
+		t.Errorf("%d taken, %d in flight, %v", n, e.Flight, err)
+	}
+}

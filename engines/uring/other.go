@@ -81,6 +81,7 @@ func (e *engine) doOutside(u *engines.IO) {
 	default:
 		fileop.Op(u, e.rangeFlags)
 	}
+	u.Inline = true
 	e.Ended = append(e.Ended, u)
 }
 

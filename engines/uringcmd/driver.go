@@ -8,6 +8,7 @@ package uringcmd
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"fiord/engines"
 	"fiord/engines/uring/ring"
@@ -25,6 +26,12 @@ func Driver() *engines.Driver {
 		Probe:   probe,
 		Sizer: func(j *job.Job) engines.FileSizer {
 			return &sizer{linux, j, j.Engine.(*Options)}
+		},
+		Label: func(j *job.Job) string {
+			if j.Engine.(*Options).CmdType == "null" {
+				return "cmd_type=null: no drive took part"
+			}
+			return ""
 		},
 		Open: func(w *engines.Worker, options any) (engines.Engine, error) {
 			e, err := open(linux, w, options.(*Options))
@@ -44,6 +51,8 @@ const wide = ring.IORING_SETUP_SQE128 | ring.IORING_SETUP_CQE32
 
 // probe makes the smallest ring that takes commands.
 func probe() error {
+	runtime.LockOSThread() // a ring answers to one thread only
+	defer runtime.UnlockOSThread()
 	r, err := ring.Open(ring.Linux, ring.Config{Entries: 1, Flags: wide, Optional: ring.Optional})
 	if err != nil {
 		if errors.Is(err, errors.ErrUnsupported) {

@@ -53,6 +53,7 @@ func padded(last, p []byte, block, lengthBytes int) int {
 type SHA256 struct {
 	h     hash.Hash
 	state []byte
+	last  [2 * sha256.BlockSize]byte
 }
 
 // stateOffset is where the eight words begin in what the standard library's digest appends of its state.
@@ -66,7 +67,8 @@ func (s *SHA256) Sum(p []byte) [SHA256Size]byte {
 	s.h.Reset()
 	whole := len(p) / sha256.BlockSize * sha256.BlockSize
 	s.h.Write(p[:whole])
-	var last [2 * sha256.BlockSize]byte
+	last := &s.last
+	clear(last[:])
 	n := padded(last[:], p, sha256.BlockSize, 8)
 	binary.LittleEndian.PutUint64(last[n-8:], uint64(len(p))<<3)
 	s.h.Write(last[:n])

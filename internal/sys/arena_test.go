@@ -112,7 +112,7 @@ func TestArenaErrors(t *testing.T) {
 		{"mmaphuge", "", 10, 0, 3, "hugepage-size 3 is not a power of two"},
 		{"cudamalloc", "", 10, 0, 0, "unknown kind of memory"},
 		{"mmapshared", small, 5000, 0, 0, "file has 100 bytes"},
-		{"mmap", "/nonexistent/x", 5000, 0, 0, "no such file"},
+		{"mmap", filepath.Join(t.TempDir(), "none", "x"), 5000, 0, 0, "no such file"},
 	} {
 		a, err := NewArena(c.kind, c.size, c.align, c.huge, c.file)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

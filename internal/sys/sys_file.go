@@ -249,12 +249,3 @@ func DeviceOf(path string) (uint64, error) {
 	}
 	return uint64(st.Dev), nil
 }
-
-// AlignedBytes makes a buffer of n bytes that starts on a page boundary, as direct I/O needs it. It is on the Go heap,
-// which does not move, and is meant for work outside the measured run.
-func AlignedBytes(n int) []byte {
-	const page = 4096
-	b := make([]byte, n+page)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1))
-	return b[skip : skip+n : skip+n]
-}

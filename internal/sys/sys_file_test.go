@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -127,15 +126,6 @@ func TestMounted(t *testing.T) {
 	}
 	if on, err := Mounted(m.source); !on || err != nil {
 		t.Errorf("%s: %v %v", m.source, on, err)
-	}
-}
-
-func TestAlignedBytes(t *testing.T) {
-	for _, n := range []int{0, 1, 4096, 10000} {
-		b := AlignedBytes(n)
-		if len(b) != n || cap(b) != n || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%4096 != 0 {
-			t.Errorf("AlignedBytes(%d): %d bytes at %p", n, len(b), b)
-		}
 	}
 }
 

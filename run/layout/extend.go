@@ -13,6 +13,9 @@ import (
 
 // extendAll lays out the files that are too small, one after the other.
 func (s *Set) extendAll() error {
+	if s.checksOnly() {
+		return nil
+	}
 	n, total := 0, uint64(0)
 	for _, f := range s.files {
 		if f.extend {
@@ -36,6 +39,21 @@ func (s *Set) extendAll() error {
 		}
 	}
 	return nil
+}
+
+// checksOnly reports whether the job looks at what an earlier run has written (verify_only), and takes its files for as
+// large as they should be. fio differs: it makes a file that is missing or too small, and then finds nothing in it.
+func (s *Set) checksOnly() bool {
+	if !s.job.VerifyOnly || !s.writes() {
+		return false
+	}
+	for i := range s.files {
+		if f := &s.files[i]; f.extend {
+			f.extend = false
+			f.real = f.length + f.offset
+		}
+	}
+	return true
 }
 
 // plan is how one file becomes large enough (the head of fio's extend_file).
@@ -64,7 +82,7 @@ func (s *Set) extend(f *file) (err error) {
 	f.extend = false
 	f.real = f.length + f.offset
 	if s.env.ReadOnly {
-		s.env.Print("fiord: refusing extend of file due to read-only")
+		s.env.Print("fiord: " + f.Name + ": is too small, and --readonly keeps it so")
 		return nil
 	}
 	created, fd, err := s.create(f, p)
@@ -120,7 +138,7 @@ func (s *Set) create(f *file, p plan) (created bool, fd int, err error) {
 
 // grow reserves space and, where the plan says so, fills f from old up to its new end.
 func (s *Set) grow(f *file, fd int, old uint64, p plan) error {
-	if err := s.reserve(f, fd); err != nil {
+	if err := s.reserve(f, fd, old); err != nil {
 		return err
 	}
 	if !p.fill {
@@ -148,15 +166,19 @@ func (s *Set) grow(f *file, fd int, old uint64, p plan) error {
 	return nil
 }
 
-// reserve does what fallocate says. Only native may fail quietly: it is the default, and many file systems lack it.
-func (s *Set) reserve(f *file, fd int) error {
+// reserve does what fallocate says. Only native may fail quietly: it is the default, and many file systems lack it. Where
+// space ran out it gives back what it got, which would leave none for anyone else.
+func (s *Set) reserve(f *file, fd int, old uint64) error {
 	if s.job.FillDevice || f.real == 0 {
 		return nil
 	}
 	size := bounded(f.real)
 	switch s.job.Fallocate {
 	case "native":
-		_ = sys.Fallocate(fd, false, 0, size)
+		err := sys.Fallocate(fd, false, 0, size)
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			_ = sys.Truncate(fd, int64(old))
+		}
 	case "posix":
 		if err := sys.PosixFallocate(fd, 0, size); err != nil {
 			s.env.Print(fmt.Sprintf("fiord: posix_fallocate of %s fails: %v", f.Name, err))
@@ -187,7 +209,12 @@ func (s *Set) fill(f *file, fd int, at uint64) (uint64, error) {
 		return at, err
 	}
 	block := min(maxBS(s.job, job.Write), f.real-at)
-	buf := make([]byte, max(layoutChunk/block, 1)*block)
+	mem, err := buffer(max(layoutChunk/block, 1) * block)
+	if err != nil {
+		return at, &FileError{Op: "write", Path: f.Name, Err: err}
+	}
+	defer func() { _ = mem.Close() }()
+	buf := mem.Mem
 	for at < f.real {
 		if s.env.Stop() {
 			return at, &FileError{Op: "write", Path: f.Name, Err: ErrStopped}
@@ -205,7 +232,7 @@ func (s *Set) fill(f *file, fd int, at uint64) (uint64, error) {
 			if s.job.FillDevice {
 				return at, nil
 			}
-			s.env.Print("fiord: " + errnoName(err) + " on laying out file, stopping")
+			s.env.Print("fiord: " + f.Name + ": " + errnoName(err) + " while it was laid out")
 		}
 		return at, &FileError{Op: "write", Path: f.Name, Err: err}
 	}

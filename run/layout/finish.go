@@ -38,7 +38,12 @@ func (s *Set) preRead(f *file) (err error) {
 		}()
 	}
 	bs := min(maxBS(s.job, job.Read), f.length)
-	buf := aligned(bs)
+	mem, err := buffer(bs)
+	if err != nil {
+		return &FileError{Op: "pre_read", Path: f.Name, Err: err}
+	}
+	defer func() { _ = mem.Close() }()
+	buf := mem.Mem
 	for done := uint64(0); done < f.length; {
 		if s.env.Stop() {
 			return &FileError{Op: "pre_read", Path: f.Name, Err: ErrStopped}
@@ -56,8 +61,8 @@ func (s *Set) preRead(f *file) (err error) {
 	return nil
 }
 
-// aligned makes a buffer that direct I/O takes.
-func aligned(n uint64) []byte { return sys.AlignedBytes(int(n)) }
+// buffer makes a buffer of n bytes that direct I/O takes. It is not on the Go heap, where too large a one ends the process.
+func buffer(n uint64) (*sys.Arena, error) { return sys.NewArena("malloc", int(n), 0, 0, "") }
 
 // UnlinkEachLoop removes the job's regular files between two passes, as unlink_each_loop asks. The files must be closed.
 func (s *Set) UnlinkEachLoop() error {

@@ -218,14 +218,14 @@ func TestErrors(t *testing.T) {
 		errno      syscall.Errno // 0: none
 		fn         string
 	}{
-		{"rw=read", "you need to specify size=", syscall.EINVAL, "total_file_size"},
-		{"rw=read filename=f offset=1m", "you need to specify valid offset=", 0, "offset"},
-		{"rw=read filename=f bs=128k", "blocksize is larger than data set range", 0, "total_file_size"},
+		{"rw=read", "size: want one, as no file has a size yet", syscall.EINVAL, "total_file_size"},
+		{"rw=read filename=f offset=1m", "offset: it lies behind the end of the file", 0, "offset"},
+		{"rw=read filename=f bs=128k", "size: want at least one block", 0, "total_file_size"},
 		{"rw=write filename=f/x size=64k", `mkdir "f": not a directory`, syscall.ENOTDIR, "mkdir"},
 		{"rw=write filename=/proc/x size=64k", `create "/proc/x": no such file or directory`, syscall.ENOENT, "open"},
 		{"rw=read filename=new size=64k allow_file_create=0", `create "new": no such file or directory`, syscall.ENOENT, "open"},
 		{"rw=read opendir=none", `opendir "none": no such file or directory`, syscall.ENOENT, "opendir"},
-		{"rw=read filename=- size=64k", `get_file_size "-": failed to get file size`, 0, "get_file_size"},
+		{"rw=read filename=- size=64k", `get_file_size "-": it has no size`, 0, "get_file_size"},
 	} {
 		enter(t, map[string]int64{"f": 70000})
 		j := oneJob(t, c.args)

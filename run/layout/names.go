@@ -2,12 +2,14 @@ package layout
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"fiord/engines"
 	"fiord/internal/sys"
@@ -37,6 +39,10 @@ func (s *Set) name() error {
 // device or a directory may be shared that way.
 func Names(j *job.Job) ([]string, error) {
 	var names []string
+	if have, err := sys.PhysicalMemory(); err == nil && uint64(max(j.NrFiles, 0)) > have/fileBytes {
+		return nil, &FileError{Op: "nrfiles", Err: &optionError{errno: syscall.ENOMEM,
+			text: fmt.Sprintf("nrfiles=%d: more than the memory of this machine can hold", j.NrFiles)}}
+	}
 	if j.OpenDir != "" {
 		var err error
 		if names, err = filesBelow(j.OpenDir); err != nil {
@@ -58,6 +64,9 @@ func Names(j *job.Job) ([]string, error) {
 		return slices.Contains(first, n) && !existsNotRegular(n)
 	}), nil
 }
+
+// fileBytes is about what each file takes of memory, in bytes.
+const fileBytes = 512
 
 // generatedNames are the names that filename_format gives the files of clone number sub.
 func generatedNames(j *job.Job, sub int) []string {

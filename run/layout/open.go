@@ -46,7 +46,7 @@ func (s *Set) Open(i int) error {
 
 func (s *Set) opened(f *file) error {
 	if f.Kind == engines.PipeFile && s.job.RW.Random {
-		return &FileError{Op: opOpen, Path: f.Name, Err: errors.New("can't seek on pipes (no random io)")}
+		return &FileError{Op: opOpen, Path: f.Name, Err: errors.New("a pipe has no random I/O")}
 	}
 	if s.traits.Diskless || f.Fd < 0 {
 		return nil
@@ -94,7 +94,7 @@ func (s *Set) openStd(f *file) error {
 	std := 0
 	switch {
 	case s.reads() && s.writes():
-		return &FileError{Op: opOpen, Path: f.Name, Err: errors.New("can't read/write to stdin/out")}
+		return &FileError{Op: opOpen, Path: f.Name, Err: errors.New("one stream cannot be read and written")}
 	case s.writes():
 		std = 1
 	}
@@ -132,7 +132,7 @@ func (s *Set) flags(f *file) int {
 		if !j.VerifyOnly {
 			flags |= os.O_RDWR
 		}
-		if f.Kind == engines.Regular && j.AllowFileCreate {
+		if f.Kind == engines.Regular && j.AllowFileCreate && !j.VerifyOnly {
 			flags |= os.O_CREATE
 		}
 	} else if !s.reads() && j.RW.Trim {
@@ -218,14 +218,14 @@ func (s *Set) dropCacheOf(f *file) {
 		}
 	case engines.Block:
 		if err := flushBlock(f.Fd); err != nil {
-			s.env.Print(fmt.Sprintf("fiord: cache invalidation of %s failed: %v", f.Name, err))
+			s.env.Print(fmt.Sprintf("fiord: %s: cached pages were not dropped: %v", f.Name, err))
 		}
 	}
 }
 
 func (s *Set) dropCache(fd int, name string, off, n uint64) {
 	if err := sys.Fadvise(fd, bounded(off), bounded(n), sys.AdviseDontNeed); err != nil {
-		s.env.Print(fmt.Sprintf("fiord: cache invalidation of %s failed: %v", name, err))
+		s.env.Print(fmt.Sprintf("fiord: %s: cached pages were not dropped: %v", name, err))
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *Set) advise(f *file) {
 		}
 	}
 	if err := sys.Fadvise(f.Fd, bounded(f.offset), bounded(f.length), a); err != nil {
-		s.env.Print(fmt.Sprintf("fiord: fadvise hint of %s failed: %v", f.Name, err))
+		s.env.Print(fmt.Sprintf("fiord: %s: fadvise_hint was refused: %v", f.Name, err))
 	}
 }
 

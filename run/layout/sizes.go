@@ -47,7 +47,7 @@ func (s *Set) realSize(f *file) error {
 		return s.deviceSize(f)
 	case f.Kind == engines.PipeFile:
 		if !s.traits.Pipe {
-			return &FileError{Op: "get_file_size", Path: f.Name, Err: errors.New("failed to get file size"),
+			return &FileError{Op: "get_file_size", Path: f.Name, Err: errors.New("it has no size"),
 				Hint: "a pipe needs an engine that does not seek"}
 		}
 		f.real = unknown
@@ -75,7 +75,7 @@ func (s *Set) deviceSize(f *file) error {
 		return &FileError{Op: "blockdev_size", Path: f.Name, Err: err}
 	}
 	if n == 0 {
-		return &FileError{Op: "blockdev_size", Path: f.Name, Err: errors.New("zero sized block device")}
+		return &FileError{Op: "blockdev_size", Path: f.Name, Err: errors.New("the device is empty")}
 	}
 	f.real, f.existed = n, true
 	return nil
@@ -172,7 +172,7 @@ func (s *Set) ranges() error {
 }
 
 func (s *Set) badOffset() error {
-	return &FileError{Op: opOffset, Err: errors.New("you need to specify valid offset=")}
+	return &FileError{Op: opOffset, Err: errors.New("offset: it lies behind the end of the file")}
 }
 
 // haveSizes refuses a job whose files have no size while no option gives one.
@@ -189,7 +189,7 @@ func (s *Set) haveSizes(size uint64) error {
 		len(s.files) > 0 && (s.job.FileSize.Low != 0 || s.job.FileSize.High != 0) {
 		return nil
 	}
-	return jobError(opSizes, "you need to specify size=")
+	return jobError(opSizes, "size: want one, as no file has a size yet")
 }
 
 // shares divides size by the number of files; what is left over makes the first extra files one block larger.
@@ -240,7 +240,7 @@ func (s *Set) total(size, total uint64) error {
 		size = total
 	}
 	if size < s.min {
-		return &FileError{Op: opSizes, Err: errors.New("blocksize is larger than data set range")}
+		return &FileError{Op: opSizes, Err: errors.New("size: want at least one block")}
 	}
 	s.TotalSize = size
 	return nil

@@ -33,7 +33,7 @@ func TestNoSpace(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("error %v, want no space", err)
 	}
-	if len(lines) != 2 || !strings.Contains(lines[1], "ENOSPC on laying out file, stopping") {
+	if len(lines) != 2 || !strings.Contains(lines[1], "ENOSPC while it was laid out") {
 		t.Errorf("lines %q", lines)
 	}
 	if got := sizes(t); len(got) != 0 {

@@ -135,7 +135,9 @@ func (q *Queue) registerFiles(w *engines.Worker) error {
 		q.Slots[i] = -1
 	}
 	for i, f := range w.Files {
-		q.Slots[i] = int32(max(f.Fd, -1))
+		if q.Slots[i] = int32(max(f.Fd, -1)); f.Fd >= 0 {
+			f.Engine = slot{}
+		}
 	}
 	return q.R.RegisterFiles(q.Slots)
 }
@@ -154,13 +156,19 @@ func (q *Queue) Refill(f *engines.File) bool {
 		return false
 	}
 	q.Slots[f.Index] = int32(f.Fd)
+	f.Engine = slot{}
 	return true
 }
 
-// Has reports whether the table holds the file as it is open now.
+// Has reports whether the table holds the file as it is open now. The descriptor alone would not tell: a file that was
+// closed and opened again often gets the same, while the slot still names what was open before.
 func (q *Queue) Has(f *engines.File) bool {
-	return f.Index < len(q.Slots) && q.Slots[f.Index] == int32(f.Fd)
+	_, since := f.Engine.(slot)
+	return since && f.Index < len(q.Slots) && q.Slots[f.Index] == int32(f.Fd)
 }
+
+// slot is the File.Engine of a registered file. Whoever opens or closes the file clears it.
+type slot struct{}
 
 // Features names what of io_uring is really on.
 func (q *Queue) Features() []string {

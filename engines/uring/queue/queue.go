@@ -69,6 +69,11 @@ func (q *Queue) HandOver(n uint32) (uint32, error) {
 		return n, nil
 	}
 	if err != ring.ErrBusy { //nolint:errorlint // never wrapped
+		if !q.sqThread { // what the kernel did not take will never complete, so Close must not wait for it
+			back := q.R.Withdraw()
+			q.Flight -= back
+			n -= back
+		}
 		return n, err
 	}
 	// What the kernel has no room for goes back to the worker, who reaps before it comes again.
@@ -97,10 +102,10 @@ func (q *Queue) Taken(n uint32) {
 	q.Flight -= n
 }
 
-// Await makes completions show, after Ready told of too few: want more of them, and room for as many as room. It sleeps
-// for at most wait (negative: no limit). The caller then takes what is Ready; again tells that it has to come back for
-// the rest.
-func (q *Queue) Await(want, room int, wait time.Duration) (again bool, err error) {
+// await makes completions show, after Ready told of too few: want more of them than the got that were taken, with room for
+// as many as room. It sleeps for at most wait (negative: no limit). The caller then takes what is Ready; again tells that
+// it has to come back for the rest.
+func (q *Queue) await(want, room, got int, wait time.Duration) (again bool, err error) {
 	want = min(want, room, int(q.Flight))
 	if q.Flight == 0 {
 		return false, nil
@@ -118,16 +123,24 @@ func (q *Queue) Await(want, room int, wait time.Duration) (again bool, err error
 		// While completions lie in the ring unread, the kernel does not poll for more.
 		return want > 1, q.R.Wait(1, wait)
 	}
-	if q.sqThread && q.spin(uint32(want), wait) {
-		return false, nil
+	n := min(uint32(want), q.R.Params().CQEntries) // no more can be ready at once
+	again = uint32(want) > n
+	if q.sqThread && q.spin(n, wait) {
+		return again, nil
 	}
-	if err := q.wait(uint32(want), wait); err != nil {
+	if got > 0 && q.minWait > 0 { // content with those, once the least wait is over
+		if wait < 0 || wait > q.minWait {
+			wait = q.minWait
+		}
+		return false, q.R.Wait(n, wait)
+	}
+	if err := q.wait(n, wait); err != nil {
 		return false, err
 	}
-	if q.R.Ready() < uint32(want) {
+	if q.R.Ready() < n {
 		return false, q.R.Lost()
 	}
-	return false, nil
+	return again, nil
 }
 
 // Reaper keeps the rules of Reap for an engine that takes completions by drain.
@@ -142,14 +155,14 @@ func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, drain 
 		return got, err
 	}
 	var start time.Time
-	if q.polled && wait > 0 {
+	if wait > 0 {
 		start = time.Now()
 	}
 	for left := wait; ; left = max(wait-time.Since(start), 0) {
 		if wait < 0 {
 			left = wait
 		}
-		again, err := q.Await(least-got, len(done)-got, left)
+		again, err := q.await(least-got, len(done)-got, got, left)
 		if err != nil {
 			return got, err
 		}
@@ -169,7 +182,11 @@ func (q *Queue) wait(n uint32, limit time.Duration) error {
 	if limit >= 0 {
 		return q.R.WaitMin(n, limit, q.minWait)
 	}
-	for q.R.Ready() == 0 {
+	least := n
+	if q.minWait > 0 {
+		least = 1
+	}
+	for q.R.Ready() < least {
 		most := q.maxWait
 		if most == 0 {
 			most = time.Minute

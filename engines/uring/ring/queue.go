@@ -138,7 +138,7 @@ func (r *Ring) Lost() error {
 // Stalled reports whether completions may be waiting for an enter to show them: deferred task work, an overflow list,
 // or a device that has to be polled.
 func (r *Ring) Stalled() bool {
-	return r.polled || r.kFlags.Load()&(IORING_SQ_TASKRUN|IORING_SQ_CQ_OVERFLOW) != 0
+	return r.polled || r.mute || r.kFlags.Load()&(IORING_SQ_TASKRUN|IORING_SQ_CQ_OVERFLOW) != 0
 }
 
 // Flush enters the kernel once without sleeping, so that Ready shows all there is.
@@ -149,7 +149,7 @@ func (r *Ring) Flush() error {
 }
 
 // Wait sleeps until n completions are ready or the limit has passed; a negative limit is none. It returns nil in
-// either case, Ready tells. n must not be above the number of requests in flight.
+// either case, Ready tells. n must not be above the number of requests in flight, nor above the completion entries.
 func (r *Ring) Wait(n uint32, limit time.Duration) error {
 	var deadline time.Time
 	if limit >= 0 {

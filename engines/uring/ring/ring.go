@@ -51,6 +51,7 @@ type Ring struct {
 	sqShift  uint8 // log2 of the entry size
 	polled   bool  // IORING_SETUP_IOPOLL
 	sqThread bool  // IORING_SETUP_SQPOLL
+	mute     bool  // task work waits for an enter, and no flag tells of it
 	sqMask   uint32
 	tail     uint32 // ours; published up to kTail
 	sent     uint32 // what enter has taken; not kept with a kernel thread
@@ -186,6 +187,7 @@ func (r *Ring) mapAll() error {
 	}
 	r.polled = p.Flags&IORING_SETUP_IOPOLL != 0
 	r.sqThread = p.Flags&IORING_SETUP_SQPOLL != 0
+	r.mute = p.Flags&(IORING_SETUP_COOP_TASKRUN|IORING_SETUP_DEFER_TASKRUN) != 0 && p.Flags&IORING_SETUP_TASKRUN_FLAG == 0
 	sqArray := p.Flags&IORING_SETUP_NO_SQARRAY == 0
 
 	// Both sizes are computed as if they were apart; a single mapping has the larger one.

@@ -215,9 +215,16 @@ func TestStalled(t *testing.T) {
 			t.Errorf("flags %#x: Stalled = %v", c.flags, got)
 		}
 	}
-	polled := openFake(t, &fakeKernel{}, Config{Entries: 4, Flags: IORING_SETUP_IOPOLL})
-	if !polled.Stalled() {
-		t.Error("a polled ring never shows completions by itself")
+	for _, c := range []struct {
+		flags uint32
+		want  bool
+	}{
+		{IORING_SETUP_IOPOLL, true}, {IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SINGLE_ISSUER, true},
+		{IORING_SETUP_COOP_TASKRUN, true}, {IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG, false},
+	} {
+		if got := openFake(t, &fakeKernel{}, Config{Entries: 4, Flags: c.flags}).Stalled(); got != c.want {
+			t.Errorf("ring with flags %#x: Stalled = %v", c.flags, got)
+		}
 	}
 }
 
