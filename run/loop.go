@@ -77,8 +77,8 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	l.batch = make([]*engines.IO, 0, l.batchMax)
 	l.completeMin = o.IODepthBatchCompleteMin
 	l.completeMax = clamp(max(o.IODepthBatchCompleteMax, l.completeMin), 1, depth)
-	if w.drv.Traits.FakeIO {
-		l.completeMax = depth // what was never issued is finished all at once, as fio's null engine has it
+	if w.drv.Traits.ReapsAll {
+		l.completeMax = depth
 	}
 	l.low = clamp(o.IODepthLow, 1, depth)
 	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)

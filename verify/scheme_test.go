@@ -160,3 +160,22 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkFillAndCheck(b *testing.B) {
+	for _, kind := range []string{"crc32c", "md5", "sha256", "xxhash", "pattern"} {
+		s, j := newScheme(b, "name=v rw=write bs=4k verify_interval=4k verify="+kind+map[bool]string{true: " verify_pattern=0xab12"}[kind == "pattern"])
+		block := &Block{Buf: make([]byte, j.BS[1]), Seed: 42}
+		b.Run("fill "+kind, func(b *testing.B) {
+			b.SetBytes(4096)
+			for b.Loop() {
+				s.Fill(block)
+			}
+		})
+		b.Run("check "+kind, func(b *testing.B) {
+			b.SetBytes(4096)
+			for b.Loop() {
+				s.Check(block, func(f *Failure) { b.Fatal(f) })
+			}
+		})
+	}
+}

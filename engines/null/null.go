@@ -15,7 +15,7 @@ func Driver() *engines.Driver {
 	return &engines.Driver{
 		Name:   "null",
 		Doc:    "Completes every request at once and touches no file; shows the ceiling of everything else.",
-		Traits: job.Traits{Diskless: true, FakeIO: true},
+		Traits: job.Traits{Diskless: true, FakeIO: true, ReapsAll: true},
 		Open:   open,
 	}
 }

@@ -31,7 +31,13 @@ var cases = []struct {
 		"--iodepth_batch_complete_min=16"},
 	{"io_uring /dev/null, QD 128, batch 32", "--ioengine=io_uring --rw=randwrite --norandommap --bs=512 --size=1g " +
 		"--filename=/dev/null --filesize=1g --iodepth=128 --iodepth_batch=32 --iodepth_batch_complete_min=32 --registerfiles --nonvectored=1"},
+	{"verified writes, crc32c, 4k", memory + "--verify=crc32c --do_verify=0 --bs=4k"},
+	{"writes and checked reads, crc32c, 4k", memory + "--verify=crc32c --verify_backlog=1024 --bs=4k"},
+	{"writes and checked reads, md5, 64k", memory + "--verify=md5 --verify_backlog=64 --bs=64k"},
 }
+
+// memory are the options of jobs on a file in memory.
+const memory = "--ioengine=psync --rw=write --size=64m --directory=/dev/shm --unlink=1 --verify_state_save=0 "
 
 func main() {
 	if len(os.Args) != 2 {

@@ -28,6 +28,7 @@ var drives = []struct {
 	{256, lba4k + ",ms=16,pi=1,pif=2"}, // 64-bit guard
 	{256, lba4k},                       // faulty
 	{64, lba4k},                        // to be removed
+	{64, lba4k},                        // to be removed while it is polled
 }
 
 const lba4k = "logical_block_size=4096,physical_block_size=4096"
@@ -37,6 +38,7 @@ const (
 	badRead, badWrite = 1 << 20, 2 << 20
 	faulty            = 6
 	removed           = 7
+	removedPolled     = 8
 )
 
 func run(t *testing.T, dir, name string, args ...string) string {

@@ -224,6 +224,10 @@ func (s *suite) hostile() {
 	st.Writes = []plan.Write{{AfterMs: 1500, Path: "/sys/class/nvme/nvme3/reset_controller", Text: "1"}}
 	st = s.fiord("drive removed", removed, ends, long...)
 	st.Writes = []plan.Write{{AfterMs: 1500, Path: "/sys/bus/pci/devices/" + pci(removed) + "/remove", Text: "1"}}
+	st = s.fiord("controller reset under a submission thread", 3, ends, append(slices.Clone(long), "--sqthread_poll")...)
+	st.Writes = []plan.Write{{AfterMs: 1500, Path: "/sys/class/nvme/nvme3/reset_controller", Text: "1"}}
+	st = s.fiord("polled drive removed", removedPolled, ends, append(slices.Clone(long), "--hipri", "--fixedbufs")...)
+	st.Writes = []plan.Write{{AfterMs: 1500, Path: "/sys/bus/pci/devices/" + pci(removedPolled) + "/remove", Text: "1"}}
 
 	none := s.step("no more poll queues", 10)
 	none.Writes = []plan.Write{
