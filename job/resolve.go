@@ -213,7 +213,7 @@ func (r *resolver) times() {
 	if j.SteadystateCheckInterval < time.Second {
 		r.errorf("steadystate_check_interval must be at least 1 s")
 	} else if j.SteadystateDuration%j.SteadystateCheckInterval != 0 || j.SteadystateDuration <= j.SteadystateCheckInterval {
-		r.errorf("steadystate_duration %v must be a multiple of steadystate_check_interval %v", j.SteadystateDuration,
+		r.errorf("steadystate_duration %v must be twice steadystate_check_interval %v or a larger multiple", j.SteadystateDuration,
 			j.SteadystateCheckInterval)
 	}
 }

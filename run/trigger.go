@@ -78,7 +78,7 @@ func (r *runner) pull() {
 		return
 	}
 	c := exec.Command("/bin/sh", "-c", r.cfg.Trigger.Command)
-	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr // standard output is the report's
 	if err := c.Run(); err != nil {
 		r.warn("trigger %q: %v", r.cfg.Trigger.Command, err)
 	}

@@ -104,7 +104,7 @@ func (e *engine) start() error {
 		defer func() { _ = errs.Close() }()
 		cmd.Stdout, cmd.Stderr = out, errs
 	} else {
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // standard output is the report's
 	}
 	if err := cmd.Start(); err != nil {
 		return err

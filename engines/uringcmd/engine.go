@@ -193,6 +193,7 @@ func (e *engine) doOutside(u *engines.IO) {
 		u.Errno = syscall.EINVAL
 		e.reasons[u.Index] = &alignError{e.devices[f.Index].fmt.Block}
 	}
+	u.Inline = true
 	e.Ended = append(e.Ended, u)
 }
 
