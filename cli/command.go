@@ -91,7 +91,7 @@ func (c *command) run() (int, error) {
 		fmt.Fprint(c.env.Stdout, loaded.showCmd)
 		return 0, nil
 	case c.set.parseOnly:
-		printNotes(c.env.Stdout, loaded.notes)
+		printNotes(c.env.Stderr, loaded.notes)
 		return 0, nil
 	case len(loaded.jobs) == 0:
 		return 1, c.noJob()

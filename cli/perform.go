@@ -28,11 +28,9 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	}
 	o := &outlet{w: out, set: c.set, trace: trace, live: c.liveLine(), errs: c.env.Stderr}
 	if c.set.has(report.Normal) {
-		o.print(func(w io.Writer) error {
-			printNotes(w, l.notes)
-			return report.Header(w, Version, l.jobs)
-		})
-	} else if !c.set.document() {
+		o.print(func(w io.Writer) error { return report.Header(w, Version, l.jobs) })
+	}
+	if !c.set.document() {
 		printNotes(c.env.Stderr, l.notes)
 	}
 
@@ -55,7 +53,7 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 		c.printErrors(o.warnings)
 		return 1, err
 	}
-	c.printRunNotes(o, r.Warnings)
+	c.printRunNotes(r.Warnings)
 	r.Warnings = slices.Concat(l.notes, r.Warnings, o.warnings)
 	o.result(r)
 	if r.Failed > 0 {
@@ -68,12 +66,8 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 }
 
 // printRunNotes shows the notes of the run where no document holds them.
-func (c *command) printRunNotes(o *outlet, notes []string) {
-	switch {
-	case len(notes) == 0:
-	case c.set.has(report.Normal):
-		o.print(func(w io.Writer) error { printNotes(w, notes); return nil })
-	case !c.set.document():
+func (c *command) printRunNotes(notes []string) {
+	if !c.set.document() {
 		printNotes(c.env.Stderr, notes)
 	}
 }

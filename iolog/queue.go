@@ -24,7 +24,8 @@ type queue[T any] struct {
 
 func newQueue[T any](f *file, size, recordBytes int, format func([]byte, *T) []byte) *queue[T] {
 	bytes := size * recordBytes
-	return &queue[T]{file: f, format: format, size: size, bytes: int64(bytes), hold: max(1, holdBytes/bytes)}
+	return &queue[T]{file: f, format: format, size: size, bytes: int64(bytes), hold: max(1, holdBytes/bytes),
+		cur: make([]T, 0, size)}
 }
 
 // next is the place of the next record.
@@ -40,10 +41,6 @@ func (q *queue[T]) next() *T {
 
 // rotate hands the full chunk to the writer and takes an empty one from it.
 func (q *queue[T]) rotate() {
-	if q.cur == nil {
-		q.cur = make([]T, 0, q.size)
-		return
-	}
 	if q.full == nil {
 		q.free, q.full, q.done = make(chan []T, 2), make(chan []T, 2), make(chan struct{})
 		q.free <- make([]T, 0, q.size)

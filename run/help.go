@@ -36,6 +36,7 @@ func (r *runner) help(done chan<- struct{}) {
 	for {
 		select {
 		case <-r.over:
+			h.last()
 			return
 		case <-tick.C:
 			tick.Reset(h.tick())
@@ -108,6 +109,16 @@ func (h *helper) sample(w *worker, now int64) int64 {
 	}
 	bytes, ios := w.counters()
 	return w.sampler.Tick(now, bytes, ios)
+}
+
+// last takes what is due of the final windows, as of the moment at which each job ended.
+func (h *helper) last() {
+	for _, w := range h.r.workers {
+		if epoch := w.epoch.Load(); epoch != 0 && epoch == w.sampledFrom && w.job.Stats {
+			bytes, ios := w.counters()
+			w.sampler.Last(epoch+int64(w.st.RunMs)*1e6, bytes, ios)
+		}
+	}
 }
 
 // counters are what the worker last published.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"fiord/engines"
 	"fiord/internal/sys"
@@ -332,10 +333,35 @@ func (w *worker) shell(cmd, mode string) error {
 	w.r.print(fmt.Sprintf("%s: output of %s goes to %s", w.job.Name, mode, path))
 	c := exec.Command("/bin/sh", "-c", cmd)
 	c.Stdout, c.Stderr = out, out
-	if err := c.Run(); err != nil {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("exec_%s %q: %w", mode, cmd, err)
+	}
+	if err := w.waitShell(c); err != nil {
 		return fmt.Errorf("exec_%s %q: %w", mode, cmd, err)
 	}
 	return nil
+}
+
+// waitShell waits for the command, and ends it with all that it started when the job is asked to stop.
+func (w *worker) waitShell(c *exec.Cmd) error {
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	asked := w.stopping() // then the job is over, and this is its exec_postrun
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-look.C:
+			if !asked && w.stopping() {
+				_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
+				<-ended
+				return nil
+			}
+		}
+	}
 }
 
 func (w *worker) preRead() error {

@@ -66,9 +66,6 @@ func Run(cfg Config) (*report.Result, error) {
 func (r *runner) run() (*report.Result, error) {
 	defer quiet(len(r.workers)+asyncThreads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
 	r.collections = collections()
-	if err := r.checkMounts(); err != nil {
-		return nil, err
-	}
 	if err := r.mergeTraces(); err != nil {
 		return nil, err
 	}
@@ -155,6 +152,9 @@ func newRunner(cfg Config) (*runner, error) {
 			}
 		}
 	}
+	if err := checkMounts(cfg.Jobs); err != nil {
+		return nil, err
+	}
 	for _, j := range cfg.Jobs {
 		w, err := newWorker(r, j, drivers[j.IOEngine])
 		if err != nil {
@@ -192,10 +192,10 @@ func useClock(jobs []*job.Job) error {
 }
 
 // checkMounts refuses the whole run when any job would write to a mounted device, before anything is touched.
-func (r *runner) checkMounts() error {
-	for _, w := range r.workers {
-		if err := layout.CheckMounts(w.job); err != nil {
-			return fmt.Errorf("job %q: %w", w.job.Name, err)
+func checkMounts(jobs []*job.Job) error {
+	for _, j := range jobs {
+		if err := layout.CheckMounts(j); err != nil {
+			return fmt.Errorf("job %q: %w", j.Name, err)
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ func (c *checker) dump(data []byte, f *verify.Failure, kind string) {
 	w := c.v.w
 	path := filepath.Join(w.r.cfg.AuxPath, fmt.Sprintf("%s.%d.%s", filepath.Base(f.File), f.Offset, kind))
 	if err := os.WriteFile(path, data, 0o644); err != nil {
-		w.r.warn("write verify buf file: %v", err)
+		w.r.warn("verify_dump: %v", err)
 		return
 	}
 	w.r.warn("       %s data dumped as %s", kind, path)
@@ -130,7 +130,7 @@ func newAsyncChecks(v *verifier) (*asyncChecks, error) {
 	ready := make(chan error)
 	for range v.w.job.VerifyAsync {
 		a.ended.Add(1)
-		go a.run(ready)
+		go a.run(newChecker(v, v.scheme.Clone()), ready) // cloned here: the worker goes on using its own
 	}
 	var first error
 	for range v.w.job.VerifyAsync {
@@ -146,7 +146,7 @@ func newAsyncChecks(v *verifier) (*asyncChecks, error) {
 }
 
 // run is one of the threads; it ends with its goroutine, which leaves no mask behind.
-func (a *asyncChecks) run(ready chan<- error) {
+func (a *asyncChecks) run(c *checker, ready chan<- error) {
 	runtime.LockOSThread()
 	defer a.ended.Done()
 	var err error
@@ -154,7 +154,6 @@ func (a *asyncChecks) run(ready chan<- error) {
 		err = sys.SetAffinity([]int(cpus))
 	}
 	ready <- err
-	c := newChecker(a.v, a.v.scheme.Clone())
 	for u := range a.queue {
 		c.check(&a.v.ios[u.Index])
 		a.back <- u

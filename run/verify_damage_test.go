@@ -163,7 +163,6 @@ func TestDamage(t *testing.T) {
 					t.Skip(err)
 				}
 			}
-			t.Parallel()
 			for _, typ := range damageTypes {
 				damageType(t, way.driver, way.options, typ.now, typ.before)
 			}

@@ -76,7 +76,7 @@ func (v *verifier) stopsAt(number uint64) bool {
 	if number < v.state.NumberIO {
 		return false
 	}
-	v.w.r.print(fmt.Sprintf("Stop verify because seq %d >= %d", number, v.state.NumberIO))
+	v.w.r.print(fmt.Sprintf("verification ends at write %d: the saved state covers %d", number, v.state.NumberIO))
 	return true
 }
 

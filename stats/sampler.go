@@ -67,6 +67,19 @@ func (s *Sampler) Tick(now int64, bytes, ios [job.NDirs]uint64) int64 {
 	return max(next, 1)
 }
 
+// Last takes a sample of each rate whose window had all but ended at now, when the job did: a helper that comes a little
+// late would else lose the last window of a run.
+func (s *Sampler) Last(now int64, bytes, ios [job.NDirs]uint64) {
+	s.bw.end(now, &bytes)
+	s.iops.end(now, &ios)
+}
+
+func (r *rate) end(now int64, counts *[job.NDirs]uint64) {
+	if spent := (now - r.last) / 1e6; r.window > 0 && spent >= r.window*9/10 {
+		r.take(now, spent, counts)
+	}
+}
+
 // idle is what a rate that is not sampled wants of the time to the next tick.
 const idle = 1 << 30
 
@@ -78,6 +91,15 @@ func (r *rate) tick(now int64, counts *[job.NDirs]uint64) int64 {
 	if left := r.window - spent; left > 1 { // timers may be 1 ms early
 		return left
 	}
+	next := r.take(now, spent, counts)
+	if late := spent - r.window; late > 0 {
+		next = min(next, r.window-1-late) // catch up
+	}
+	return next
+}
+
+// take takes the samples of a window of spent milliseconds, and returns after how many milliseconds the next one ends.
+func (r *rate) take(now, spent int64, counts *[job.NDirs]uint64) int64 {
 	next := r.window
 	for d, n := range counts {
 		delta := n - r.seen[d]
@@ -95,9 +117,6 @@ func (r *rate) tick(now int64, counts *[job.NDirs]uint64) int64 {
 		r.seen[d] = n
 	}
 	r.last = now
-	if late := spent - r.window; late > 0 {
-		next = min(next, r.window-1-late) // catch up
-	}
 	return next
 }
 

@@ -59,7 +59,7 @@ func (f *Failure) Error() string {
 		return fmt.Sprintf("verify failed for zeroed data at file %s offset %d, length %d, block offset %d", f.File, f.Offset,
 			f.Length, f.At)
 	case TypeMismatch:
-		return fmt.Sprintf("fio: verify type mismatch (%d media, %d given)", f.Got, f.Want)
+		return fmt.Sprintf("fio: blocks were written with verify type %d, this job checks type %d", f.Got, f.Want)
 	}
 	return fmt.Sprintf("verify: %s at file %s offset %d, length %d (requested block: offset=%d, length=%d)", f.field(), f.File,
 		f.Offset, f.Length, f.Block, f.BlockLength)

@@ -146,6 +146,9 @@ func TestCheckZero(t *testing.T) {
 
 // TestNoAllocations: neither filling nor checking good data allocates.
 func TestNoAllocations(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates")
+	}
 	for kind := range types {
 		s, j := newScheme(t, "name=v rw=write bs=4k verify_pattern=%o verify="+kind)
 		b := &Block{Buf: make([]byte, j.BS[1])}

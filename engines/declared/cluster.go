@@ -67,15 +67,15 @@ type rbdOptions struct {
 
 // gfapiOptions are the options of gfapi and gfapi_async.
 type gfapiOptions struct {
-	Volume         string `fio:"volume" help:"Name of the GlusterFS volume"`
+	Volume         string `fio:"volume" help:"GlusterFS volume to use, by its name"`
 	Brick          string `fio:"brick" help:"Host name or address of the GlusterFS server"`
 	SingleInstance bool   `fio:"single-instance" help:"Share one GlusterFS connection between the threads of the run"`
 }
 
 // dfsOptions are the options of dfs.
 type dfsOptions struct {
-	Pool        string `fio:"pool" help:"Label or UUID of the DAOS pool to connect to"`
-	Cont        string `fio:"cont" help:"Label or UUID of the DAOS container to open"`
+	Pool        string `fio:"pool" help:"DAOS pool, given by label or UUID"`
+	Cont        string `fio:"cont" help:"DAOS container, given by label or UUID"`
 	ChunkSize   uint64 `fio:"chunk_size" def:"0" help:"DFS chunk size in bytes; 0 uses the container default"`
 	ObjectClass string `fio:"object_class" help:"DAOS object class for created files; defaults to that of the container"`
 	Svcl        string `fio:"svcl" help:"DAOS pool service replica ranks, needed only by old releases"`

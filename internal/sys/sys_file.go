@@ -187,11 +187,29 @@ func Mounted(path string) (bool, error) {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if m, ok := parseMount(lines.Text()); ok && (m.source == path || dev != 0 && m.dev == dev) {
+		if m, ok := parseMount(lines.Text()); ok && (m.source == path || dev != 0 && (m.dev == dev || diskOf(m.dev) == dev)) {
 			return true, nil
 		}
 	}
 	return false, lines.Err()
+}
+
+// diskOf is the device number of the disk that a partition is on, 0 for what is no partition.
+func diskOf(dev uint64) uint64 {
+	dir := fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(dev), unix.Minor(dev))
+	if _, err := os.Stat(dir + "/partition"); err != nil {
+		return 0
+	}
+	// The entry is a link into the disk's folder: the kernel resolves it before the dots.
+	text, err := os.ReadFile(dir + "/../dev")
+	if err != nil {
+		return 0
+	}
+	var major, minor uint32
+	if _, err := fmt.Sscanf(string(text), "%d:%d", &major, &minor); err != nil {
+		return 0
+	}
+	return unix.Mkdev(major, minor)
 }
 
 type mount struct {

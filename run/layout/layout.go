@@ -112,3 +112,6 @@ func (s *Set) paths() []string {
 // writes and reads tell whether the job has the direction, as fio's td_write and td_read.
 func (s *Set) writes() bool { return s.job.RW.Write }
 func (s *Set) reads() bool  { return s.job.RW.Read }
+
+// destroys reports whether the job changes what a device holds; a trim does as surely as a write.
+func (s *Set) destroys() bool { return s.job.RW.Write || s.job.RW.Trim }

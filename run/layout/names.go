@@ -210,7 +210,7 @@ func (s *Set) makeDirs() error {
 
 // checkMounts refuses to write to a mounted device.
 func (s *Set) checkMounts() error {
-	if !s.writes() || s.job.AllowMountedWrite {
+	if !s.destroys() || s.job.AllowMountedWrite {
 		return nil
 	}
 	for _, f := range s.files {
@@ -232,7 +232,7 @@ func (s *Set) checkMounts() error {
 // error wraps ErrMounted.
 func CheckMounts(j *job.Job) error {
 	s := &Set{job: j}
-	if !s.writes() || j.AllowMountedWrite {
+	if !s.destroys() || j.AllowMountedWrite {
 		return nil
 	}
 	if err := s.name(); err != nil {
