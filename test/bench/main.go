@@ -13,11 +13,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
 )
 
 // cases are the jobs, as options of both programs.
@@ -60,7 +62,7 @@ func bench(fiord string) error {
 		fmt.Println("no fio in PATH: fiord alone")
 		fio = ""
 	}
-	t := tablewriter.NewTable(os.Stdout)
+	t := tablewriter.NewTable(os.Stdout, tablewriter.WithHeaderAutoFormat(tw.Off))
 	t.Header("case", "fiord kIOPS", "fio kIOPS", "ratio", "lowest", "highest")
 	for _, c := range cases {
 		row, err := compare(fiord, fio, c.name, strings.Fields(c.args))
@@ -102,7 +104,7 @@ func compare(fiord, fio, name string, args []string) ([]string, error) {
 
 // iops runs a job for a moment and reads its IOPS from the JSON report.
 func iops(bin string, args []string) (float64, error) {
-	all := append([]string{"--name=bench", "--output-format=json", "--time_based", "--thread", "--cpus_allowed=1",
+	all := append([]string{"--name=bench", "--output-format=json", "--time_based", "--thread", "--cpus_allowed=" + strconv.Itoa(runtime.NumCPU()-1),
 		"--runtime=" + strconv.Itoa(number("SECONDS", 1))}, args...)
 	cmd := exec.Command(bin, all...)
 	var errs bytes.Buffer
