@@ -48,8 +48,7 @@ type IO struct {
 	Index  uint32 // place in the worker's table, fixed for life; travels as user_data
 	Op     Op
 	// Flags of this I/O.
-	Barrier bool   // a write with write_barrier
-	Prio    uint16 // I/O priority (class<<13 | hint<<3 | level) when not 0
+	Prio uint16 // I/O priority (class<<13 | hint<<3 | level) when not 0
 
 	// Set by the engine.
 	Done  int           // bytes moved

@@ -69,7 +69,6 @@ type Traits struct {
 	Pipe       bool // input and output no seek (FIO_PIPEIO)
 	NoStats    bool // FIO_NOSTATS
 	NoFileHash bool // FIO_NOFILEHASH
-	SetsIssue  bool // async engine that stamps issue time itself (FIO_ASYNCIO_SETS_ISSUE_TIME)
 	Atomic     bool // FIO_ATOMICWRITES
 	ReapsAll   bool // hands back at once all that it took, whatever iodepth_batch_complete_max says
 }

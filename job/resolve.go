@@ -24,6 +24,7 @@ func (l *Loader) resolve(j *Job) []error {
 	r.files()
 	r.rates()
 	r.times()
+	r.withoutEffect()
 	r.verify()
 	r.caching()
 	r.processors()
@@ -195,6 +196,16 @@ func (r *resolver) rates() {
 		if j.Rate[dir] > 0 && j.Rate[dir] < j.RateMin[dir] || j.RateIOPS[dir] > 0 && j.RateIOPS[dir] < j.RateIOPSMin[dir] {
 			r.errorf("minimum rate exceeds rate, direction %v", dir)
 		}
+	}
+}
+
+// withoutEffect names options that fio takes and that change nothing with the engines there are, or for one machine.
+func (r *resolver) withoutEffect() {
+	if r.j.WriteBarrier > 0 {
+		r.warnf("write_barrier has no effect: no engine of fiord has writes with a barrier (in fio, libpmem alone)")
+	}
+	if !r.j.UniqueFilename {
+		r.warnf("unique_filename has no effect: it tells apart the files of client machines, and there are none")
 	}
 }
 

@@ -135,6 +135,8 @@ func TestResolveOfMissing(t *testing.T) {
 		{"zonemode=zbd\ncreate_serialize=0", "zonemode=zbd and create_serialize=0 exclude each other", nil},
 		{"ss_dur=10\nss_interval=500ms", "steadystate_check_interval must be at least 1 s", nil},
 		{"ss_dur=10\nss_interval=3", "or a larger multiple", nil},
+		{"rw=write\nwrite_barrier=8", "write_barrier has no effect", nil},
+		{"unique_filename=0", "unique_filename has no effect", nil},
 		{"read_iolog=x\nwrite_iolog=y", "read_iolog overrides write_iolog", func(j *Job) bool { return j.WriteIolog == "" }},
 		{"block_error_percentiles=1\nnrfiles=2", "works with one file per job, not 2", nil},
 		{"rw=write\nverify=md5\nnumjobs=2\nfilename=x", "multiple writers may overwrite blocks", nil},

@@ -28,7 +28,7 @@ type loop struct {
 	low         int // a full queue is reaped down to this depth: iodepth_low
 	polling     bool
 
-	careful bool  // something is to be done around each I/O: rates, pauses, overlap, logs
+	careful bool  // something is to be done around each I/O: rates, pauses, overlap, flows, latency targets
 	tracked bool  // the generator wants to know of completed I/Os
 	refill  bool  // buffers are filled anew for each write
 	stamps  bool  // latencies are measured
@@ -278,8 +278,7 @@ func (l *loop) publish(w *worker, now int64) {
 	}
 }
 
-// fill adds I/Os to the batch until it is full, no I/O is free, or the generator has nothing to issue now. The I/Os of one
-// fill share their start stamp only where nothing measures the difference.
+// fill adds I/Os to the batch until it is full, no I/O is free, or the generator has nothing to issue now.
 func (w *worker) fill() workload.Verdict {
 	l := &w.loop
 	room := l.batchMax - len(l.batch)
@@ -342,7 +341,6 @@ func (w *worker) load(u *engines.IO, req *workload.Req) {
 	u.Offset = req.Offset
 	u.File = w.set.Files[req.File]
 	u.FileIndex = int32(req.File)
-	u.Barrier = req.Barrier
 	u.Len = req.Len
 	u.User = 1 // in use, for serialize_overlap
 	u.Done, u.Errno = 0, 0

@@ -275,6 +275,9 @@ func (w *worker) generator() error {
 	}
 	w.gen = gen
 	w.total.Store(gen.Remaining())
+	if w.job.FillDevice && w.set.FillSize > 0 {
+		w.total.Store(w.set.FillSize)
+	}
 	return nil
 }
 

@@ -220,15 +220,6 @@ func TestPaceDecides(t *testing.T) {
 	}
 }
 
-func TestBarrier(t *testing.T) {
-	g := newTest(t, "rw=write size=64k write_barrier=3")
-	for i, r := range take(t, g, 16) {
-		if want := i > 0 && i%3 == 0; r.Barrier != want {
-			t.Errorf("write %d: barrier %v", i, r.Barrier)
-		}
-	}
-}
-
 // rewinds counts how often files start over inside a pass.
 type rewinds struct {
 	failing

@@ -105,7 +105,6 @@ func (g *Generator) patience() int {
 // form fills r with an I/O of f that does op. It reports false when f has no such I/O left.
 func (g *Generator) form(f *file, op engines.Op, r *Req) bool {
 	r.Op = op
-	r.Barrier = false
 	if !op.IsData() {
 		r.Offset, r.Len = int64(g.offset), 0
 		g.lastOp = op
@@ -129,9 +128,6 @@ func (g *Generator) form(f *file, op engines.Op, r *Req) bool {
 	}
 	g.zoneBytes += n
 	f.begin[d], f.pos[d] = g.offset, g.offset+n
-	if op == engines.Write && g.barrier != 0 && g.issues[d] != 0 && g.issues[d]%g.barrier == 0 {
-		r.Barrier = true
-	}
 	g.unmarked = false
 	r.Offset, r.Len = int64(g.offset), int(n)
 	g.account(op, 1, n)

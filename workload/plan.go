@@ -62,7 +62,6 @@ type plan struct {
 	rewindWhole bool // io_size is above the range: a writing job starts over in place
 
 	fsync, fdatasync, syncRange uint64
-	barrier                     uint64
 
 	strided                       bool
 	zoneSize, zoneRange, zoneSkip uint64
@@ -76,7 +75,7 @@ func newPlan(j *job.Job, files int) plan {
 		unaligned: j.BSUnaligned, bsBySeq: j.BSIsSeqRand, stride: j.RandomSequenceStride,
 		seqNr: max(j.RW.SeqNr, 1), seqAdd: uint64(j.RW.SeqAdd), identical: j.RWSequencer == "identical",
 		timeBased: j.TimeBased,
-		fsync:     uint64(max(j.Fsync, 0)), fdatasync: uint64(max(j.Fdatasync, 0)), barrier: uint64(max(j.WriteBarrier, 0)),
+		fsync:     uint64(max(j.Fsync, 0)), fdatasync: uint64(max(j.Fdatasync, 0)),
 		noMap: j.NoRandomMap,
 	}
 	if j.SyncFileRange.Flags != 0 {

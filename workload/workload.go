@@ -51,11 +51,10 @@ type RewindEvents interface{ RewindFile(i int) }
 
 // Req is the next I/O.
 type Req struct {
-	Op      engines.Op
-	File    int
-	Offset  int64
-	Len     int
-	Barrier bool
+	Op     engines.Op
+	File   int
+	Offset int64
+	Len    int
 }
 
 // Verdict is what Next found.

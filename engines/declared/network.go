@@ -19,7 +19,7 @@ func network() []*engines.Driver {
 			job.Traits{Diskless: true, Sync: true}, func() any { return &httpOptions{} }),
 		external("rdma", "Sends, receives, reads and writes over RDMA.",
 			"it needs librdmacm, which a static Go binary cannot use",
-			job.Traits{SetsIssue: true, Diskless: true, Pipe: true}, func() any { return &rdmaOptions{} }),
+			job.Traits{Diskless: true, Pipe: true}, func() any { return &rdmaOptions{} }),
 		external("nbd", "Uses a network block device server through libnbd.",
 			"it needs libnbd, which a static Go binary cannot use",
 			job.Traits{Diskless: true, NoExtend: true}, func() any { return &nbdOptions{} }),

@@ -25,7 +25,7 @@ func Driver() *engines.Driver {
 	return &engines.Driver{
 		Name:    "libaio",
 		Doc:     "Uses the kernel's native asynchronous I/O; queues only with direct=1 on most file systems.",
-		Traits:  job.Traits{SetsIssue: true, Atomic: true},
+		Traits:  job.Traits{Atomic: true},
 		Options: func() any { return &Options{} },
 		Open: func(w *engines.Worker, options any) (engines.Engine, error) {
 			return open(w, *options.(*Options))

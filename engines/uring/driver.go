@@ -19,7 +19,7 @@ func Driver() *engines.Driver {
 	return &engines.Driver{
 		Name:    "io_uring",
 		Doc:     "Issues requests through the kernel's io_uring rings, buffered or direct, in batches.",
-		Traits:  job.Traits{SetsIssue: true, Atomic: true},
+		Traits:  job.Traits{Atomic: true},
 		Options: func() any { return &Options{Nonvectored: -1} },
 		Probe:   probe,
 		Open: func(w *engines.Worker, options any) (engines.Engine, error) {

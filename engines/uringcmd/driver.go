@@ -21,7 +21,7 @@ func Driver() *engines.Driver {
 	return &engines.Driver{
 		Name:    "io_uring_cmd",
 		Doc:     "Sends NVMe commands to a namespace's character device (/dev/ng0n1) through io_uring.",
-		Traits:  job.Traits{SetsIssue: true, MemAlign: true, Raw: true},
+		Traits:  job.Traits{MemAlign: true, Raw: true},
 		Options: func() any { return defaults() },
 		Probe:   probe,
 		Sizer: func(j *job.Job) engines.FileSizer {
