@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
 
-.PHONY: help build run test test-nvme race lint fuzz bench cover docs clean
+.PHONY: help build run test test-nvme race lint fuzz bench bench-fio bench-rate cover docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -21,7 +21,7 @@ test: ## run all tests
 	$(GO) test ./...
 
 test-nvme: ## run the tests that need NVMe drives, in a virtual machine (root on Debian: installs qemu)
-	FIORD_NVME=1 $(GO) test -count=1 -timeout 20m ./test/nvme
+	FIORD_NVME=1 FIO=$(FIO) $(GO) test -count=1 -v -timeout 30m ./test/nvme
 
 race: ## run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
@@ -34,9 +34,14 @@ lint: ## gofmt, go vet, staticcheck
 fuzz: ## run each fuzz target for FUZZ (10s)
 	@FUZZ=$(FUZZ) GO=$(GO) test/fuzz.sh
 
-bench: build ## IOPS of fiord and fio (FIO) side by side, then the Go benchmarks
-	@FIO=$(FIO) $(GO) run ./test/bench ./fiord
+bench: bench-fio ## bench-fio, then the Go benchmarks
 	@$(GO) test -run '^$$' -bench . -benchmem -benchtime 200ms ./... | grep -v '^ok\|no test files\|^PASS'
+
+bench-fio: build ## fiord and fio (FIO) in turns on the same jobs; PEAK=path/to/t/io_uring adds fiord peak, BENCH flags
+	@FIO=$(FIO) PEAK=$(PEAK) $(GO) run ./test/bench $(BENCH) ./fiord
+
+bench-rate: build ## how exactly fiord and fio (FIO) hold the rates that a job asks for
+	@FIO=$(FIO) $(GO) run ./test/benchrate ./fiord
 
 cover: ## total statement coverage, the commands that tests run included
 	@out=$$($(GO) test -coverpkg=./... -coverprofile=cover.out ./...) || { echo "$$out"; exit 1; }

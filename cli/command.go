@@ -27,6 +27,19 @@ type command struct {
 
 // Run runs one command line and returns the exit status; see Main.
 func Run(env *Env, drivers []*engines.Driver) int {
+	if len(env.Args) > 0 && env.Args[0] == peakWord {
+		return env.peak(env.Args[1:])
+	}
+	if len(env.Args) == 1 && env.Args[0] == idleProbe {
+		return runIdleProbe(env)
+	}
+	if len(env.Args) > 0 && env.Args[0] == compareCommand {
+		status, err := runCompare(env, env.Args[1:])
+		if err != nil {
+			complain(env.Stderr, err)
+		}
+		return status
+	}
 	c, err := newCommand(env, drivers)
 	status := 1
 	if err == nil {

@@ -23,6 +23,7 @@ type settings struct {
 	etaNewline     time.Duration // a new line each time this has passed; 0: never
 	statusInterval time.Duration // between full reports during the run; 0: none
 
+	idle          *run.IdleProfile
 	bandwidthLog  string // prefix; empty: none
 	trigger       run.Trigger
 	auxPath       string // folder of verify states and dumps; empty: the current one
@@ -65,7 +66,7 @@ func ownFlags() []ownFlag {
 			func(c *command, _ string, _ bool) error { c.set.showCmd = true; return nil }},
 		{spec{"output", argRequired}, 'o', "file", "Write the report to this file; it is made when the run starts",
 			func(c *command, v string, _ bool) error { c.set.output = v; return nil }},
-		{spec{"output-format", argRequired}, 'F', "type[,type]", "Report as normal, terse, json, json+ or table (default normal)",
+		{spec{"output-format", argRequired}, 'F', "type[,type]", "Report as normal, terse, json, json+, table, csv or openmetrics (default normal)",
 			func(c *command, v string, _ bool) error { return c.set.setFormats(v) }},
 		{spec{"minimal", argNone}, 'm', "", "Report as terse",
 			func(c *command, _ string, _ bool) error { c.set.formats = []report.Format{report.Terse}; return nil }},
@@ -91,12 +92,16 @@ func ownFlags() []ownFlag {
 			func(c *command, v string, _ bool) error {
 				return setTime(&c.set.statusInterval, "status-interval", v, time.Millisecond)
 			}},
+		{spec{"idle-prof", argRequired}, 'I', "how", "Measure how idle the CPUs are: system, percpu, or calibrate alone",
+			func(c *command, v string, _ bool) error { return c.setIdle(v) }},
 		{spec{"section", argRequired}, 'x', "name", "Run this section of the job files only; may be given again",
 			func(c *command, v string, _ bool) error { return c.set.addSection(v) }},
 		{spec{"readonly", argNone}, 'r', "", "Refuse jobs that write or trim",
 			func(c *command, _ string, _ bool) error { c.set.readOnly = true; return nil }},
 		{spec{"merge-blktrace-only", argNone}, 'A', "", "Merge the traces of merge_blktrace_file, and run no job",
 			func(c *command, _ string, _ bool) error { c.set.mergeOnly = true; return nil }},
+		{spec{"inflate-log", argRequired}, 'X', "file", "Print a log that log_store_compressed has left compressed, and run no job",
+			func(c *command, v string, _ bool) error { return c.inflateLog(v) }},
 		{spec{"warnings-fatal", argNone}, 'w', "", "Take warnings about options for errors",
 			func(c *command, _ string, _ bool) error { c.set.warningsFatal = true; return nil }},
 		{spec{"max-jobs", argRequired}, 'j', "n", "Refuse to run more jobs than this",
@@ -134,7 +139,6 @@ func absentFlags() []ownFlag {
 		why    string
 	}{
 		{"latency-log", 'l', argRequired, "fio itself has dropped it; set write_lat_log in the job"},
-		{"inflate-log", 'X', argRequired, "compressed logs are not built"},
 		{"profile", 'p', argRequired, "the act and tiobench profiles are not built"},
 		{"server", 'S', argOptional, network},
 		{"daemonize", 'D', argRequired, network},
@@ -143,7 +147,6 @@ func absentFlags() []ownFlag {
 		{"cpuclock-test", 'T', argNone, "the clock is checked at the start of each run; there is no test of its own"},
 		{"crctest", 'G', argOptional, "fiord has no benchmark of checksums"},
 		{"memcpytest", 'M', argOptional, "fiord has no benchmark of memory copies"},
-		{"idle-prof", 'I', argRequired, "CPU idleness profiling is not built"},
 		{"trigger-remote", 'J', argRequired, network},
 	}
 	var flags []ownFlag

@@ -18,6 +18,8 @@ func (c *command) printHelp() error {
 	fmt.Fprint(w, "Runs the jobs of the files, and those that --name=... begins on the command line. A job file of - is\n"+
 		"standard input. Every job option is a flag too: options before the first --name are defaults for all\n"+
 		"jobs. Names may be cut short where that is clear, with one dash or two.\n\n")
+	fmt.Fprint(w, "fiord peak measures the most reads a second, with the flags of fio's t/io_uring: fiord peak -h\n"+
+		"fiord compare says what changed between JSON reports: fiord compare --help\n\n")
 	const column = 30
 	for _, f := range c.words.own {
 		if f.help == "" {

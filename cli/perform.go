@@ -37,9 +37,10 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	sig := c.watch(o)
 	cfg := run.Config{
 		Jobs: l.jobs, Global: l.global, Drivers: c.drivers, Version: Version, ReadOnly: c.set.readOnly,
-		AuxPath: c.set.auxPath, Trigger: c.set.trigger, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
-		Dump: o.result, Report: sig.report, Stop: sig.stop, Print: o.line, Warn: o.warn,
+		Idle: c.set.idle, AuxPath: c.set.auxPath, Trigger: c.set.trigger, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
+		Dump: o.dump, Report: sig.report, Stop: sig.stop, Print: o.line, Failed: o.failed, Warn: o.warn,
 	}
+	cfg.Environment = c.set.ownKeys || c.set.has(report.CSV) || c.set.has(report.Metrics)
 	if o.live != nil || trace.wantsStatus() {
 		cfg.Live, cfg.LiveEvery = o.status, c.set.etaInterval
 	}
@@ -53,23 +54,31 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 		c.printErrors(o.warnings)
 		return 1, err
 	}
-	c.printRunNotes(r.Warnings)
-	r.Warnings = slices.Concat(l.notes, r.Warnings, o.warnings)
+	c.tell(l.notes, r, o)
 	o.result(r)
-	if r.Failed > 0 {
-		c.printErrors(o.warnings)
-	}
 	if err := errors.Join(err, o.close()); err != nil {
 		return max(1, exitStatus(r)), err
 	}
 	return exitStatus(r), nil
 }
 
-// printRunNotes shows the notes of the run where no document holds them.
-func (c *command) printRunNotes(notes []string) {
-	if !c.set.document() {
+// tell shows what there is to say about the run beside its numbers: on standard error, or in the document of a run that
+// succeeded, whose standard error stays empty. The document of a run that failed has fio's keys alone.
+func (c *command) tell(loaded []string, r *report.Result, o *outlet) {
+	notes := r.Warnings
+	r.Warnings = nil
+	switch {
+	case !c.set.document():
 		printNotes(c.env.Stderr, notes)
+		return
+	case exitStatus(r) != 0:
+		printNotes(c.env.Stderr, slices.Concat(loaded, notes))
+		c.printErrors(o.warnings)
+		if !c.set.ownKeys {
+			return
+		}
 	}
+	r.Warnings = slices.Concat(loaded, notes, o.warnings)
 }
 
 // statusAborted is the status of a run that a second signal ended at once.
@@ -119,6 +128,26 @@ func (o *outlet) line(text string) {
 	if o.set.has(report.Normal) {
 		o.print(func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
 	}
+}
+
+// failed takes a line that says why a job ended. fio prints such a line in every format; a document has no place for it.
+func (o *outlet) failed(text string) {
+	switch {
+	case o.set.has(report.Normal):
+		o.line(text)
+	case o.set.document():
+		o.warn(text)
+	case o.set.has(report.Terse):
+		o.print(func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
+	}
+}
+
+// dump prints a result of the run as it stands; notes wait for the last one.
+func (o *outlet) dump(r *report.Result) {
+	if !o.set.ownKeys {
+		r.Warnings = nil
+	}
+	o.result(r)
 }
 
 // warn takes an error line of the run. A document on standard output holds it, and then standard error gets it only

@@ -89,6 +89,9 @@ func TestLinesOfRun(t *testing.T) {
 		return func(cfg run.Config) (*report.Result, error) {
 			cfg.Print("x: Laying out IO file")
 			cfg.Warn("x: it broke")
+			if failed > 0 {
+				cfg.Failed("fio: pid=1, err=5/why")
+			}
 			r := result()
 			r.Failed = failed
 			return r, nil
@@ -103,7 +106,10 @@ func TestLinesOfRun(t *testing.T) {
 	}{
 		{"normal", "normal", 0, []string{"x: (g=0)", "Starting 1 process", "Laying out"}, []string{"broke", "note"}, "fiord: note: --alloc-size=9 has no effect: fiord has no memory pool of a fixed size\nfiord: x: it broke\n"},
 		{"json", "json", 0, []string{`"fio version" : "` + Version, "x: it broke", "--alloc-size=9"}, []string{"Laying out", "Starting"}, ""},
-		{"json of a failed job", "json", 1, []string{"x: it broke"}, []string{"Laying out"}, "fiord: x: it broke\n"},
+		{"json of a failed job", "json", 1, []string{`"fio version"`}, []string{"Laying out", "fiord\"", "broke"},
+			"fiord: note: --alloc-size=9 has no effect: fiord has no memory pool of a fixed size\nfiord: x: it broke\nfiord: pid=1, err=5/why\n"},
+		{"terse of a failed job", "terse", 1, []string{"fio: pid=1, err=5/why\n"}, []string{"Laying out"},
+			"fiord: note: --alloc-size=9 has no effect: fiord has no memory pool of a fixed size\nfiord: x: it broke\n"},
 		{"terse", "terse", 0, nil, []string{"Laying", "Starting", "note"}, "fiord: note: --alloc-size=9 has no effect: fiord has no memory pool of a fixed size\nfiord: x: it broke\n"},
 		{"all", "json,normal", 0, []string{"Laying out", "Starting", "x: it broke"}, nil, ""},
 	}

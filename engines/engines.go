@@ -40,31 +40,32 @@ func (o Op) String() string {
 	return [...]string{"read", "write", "trim", "sync", "datasync", "sync_file_range", "syncfs"}[o]
 }
 
-// IO is one transfer. The worker owns it except from Submit accepting it until Reap returns it.
+// IO is one transfer. The worker owns it except from Submit accepting it until Reap returns it. It fills two cache lines,
+// and what is needed to issue the I/O lies in the first.
 type IO struct {
-	Buf    []byte // aligned arena memory, never the Go heap; its length is the transfer's, but for a trim: see Len
-	File   *File
-	Offset int64
-	Index  uint32 // place in the worker's table, fixed for life; travels as user_data
-	Op     Op
-	// Flags of this I/O.
-	Prio uint16 // I/O priority (class<<13 | hint<<3 | level) when not 0
+	Buf       []byte // aligned arena memory, never the Go heap; its length is the transfer's, but for a trim: see Len
+	File      *File
+	Offset    int64
+	Index     uint32 // place in the worker's table, fixed for life; travels as user_data
+	FileIndex int32  // the worker's own; engines leave it alone
+	Prio      uint16 // I/O priority (class<<13 | hint<<3 | level) when not 0
+	Op        Op
+	Compare   bool // of a read: the buffer holds what the device is to compare with its own; an error if they differ
+	// Inline is set by an asynchronous engine that has done the I/O within Submit, so that its time is no submission
+	// latency. The worker clears it.
+	Inline bool
+	User   uint8 // the worker's own; engines leave it alone
 
 	// Set by the engine.
 	Done  int           // bytes moved
 	Errno syscall.Errno // 0 on success
-	Aux   uint64        // engine word, e.g. the NVMe completion result
-	// Inline says that an asynchronous engine has done the I/O within Submit, so that its time is no submission latency.
-	// The worker clears it.
-	Inline bool
+	Aux   uint64        // a word of the engine's own, e.g. the NVMe completion result
 
 	// Stamped by the worker: clock.Now values, ns.
-	Start, Issued, Reaped int64
+	Start, Issued int64
 
-	// The worker's own words; engines leave them alone.
-	FileIndex int32
-	User      uint64
-	Len       int // full length of the transfer asked for, while Buf may be a rest after a short one, or nil for a trim
+	Len int // full length of the transfer asked for, while Buf may be a rest after a short one, or nil for a trim
+	_   [24]byte
 }
 
 // FileKind says what a File is.
@@ -152,10 +153,12 @@ type Driver struct {
 	Name, Doc string
 	Aliases   []string
 	Traits    job.Traits
-	Options   func() any                 // a struct whose tagged fields are the engine's options; nil: none
-	Probe     func() error               // nil: usable everywhere; else wraps ErrUnsupported
-	Sizer     func(j *job.Job) FileSizer // sizes before there is an Engine, with the options in j.Engine; nil: stat tells
-	Label     func(j *job.Job) string    // what every report must say of the job's numbers; empty: nothing. nil: never anything
+	Options   func() any                   // a struct whose tagged fields are the engine's options; nil: none
+	Probe     func() error                 // nil: usable everywhere; else wraps ErrUnsupported
+	Sizer     func(j *job.Job) FileSizer   // sizes before there is an Engine, with the options in j.Engine; nil: stat tells
+	Zones     func(j *job.Job) ZoneManager // zones of its devices, with the options in j.Engine; nil: the block layer tells
+	Appends   func(j *job.Job) bool        // whether the job's writes are zone appends; nil: never
+	Label     func(j *job.Job) string      // what every report must say of the job's numbers; empty: nothing. nil: never anything
 	Open      func(w *Worker, options any) (Engine, error)
 	Missing   string // not empty: declared for its options only, and why it cannot run
 	External  bool   // Missing, and no part of a default fio build either
@@ -166,6 +169,20 @@ func (d *Driver) Decl() job.EngineDecl {
 	return job.EngineDecl{Name: d.Name, Doc: d.Doc, Aliases: d.Aliases, Options: d.Options, Missing: d.Missing,
 		External: d.External, Traits: d.Traits}
 }
+
+// Range is a part of a file, in bytes.
+type Range struct{ Offset, Len int64 }
+
+// RangeTrimmer is an Engine whose trims can have several ranges, as its MultiRange trait says. SetRanges gives those of u,
+// which is not in flight, for its next trim; the engine copies them.
+type RangeTrimmer interface{ SetRanges(u *IO, ranges []Range) }
+
+// Comparer is an Engine that, when Compares says so, has the device compare reads with IO.Compare set.
+type Comparer interface{ Compares() bool }
+
+// PassStarter is an Engine with random choices of its own that start anew in each pass of a job that repeats its random
+// numbers. NextPass comes before every pass but the first, with nothing in flight.
+type PassStarter interface{ NextPass() }
 
 // Adapt makes an Engine of a SyncEngine: Submit does each IO at once, Reap hands them back in order.
 func Adapt(s SyncEngine, depth int) Engine { return &adapter{s: s, done: make([]*IO, 0, depth)} }

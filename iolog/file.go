@@ -54,6 +54,20 @@ func (l *file) put(b []byte) error {
 	return l.err
 }
 
+// fail keeps an error that is not one of writing.
+func (l *file) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed(err)
+}
+
+// failed is fail with the lock held.
+func (l *file) failed(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+}
+
 // release gives up one use; the last closes the file.
 func (l *file) release() error {
 	l.mu.Lock()

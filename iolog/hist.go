@@ -29,7 +29,8 @@ type histPoint struct {
 
 func newHistLog(f *file, everyMs int64, coarseness int) *HistLog {
 	l := &HistLog{everyMs: everyMs, stride: 1 << coarseness}
-	l.queue = newQueue(f, 16, stats.HistBuckets*8, l.line)
+	const lines = 16
+	l.queue = newQueue(f, lines, newTextSink(f, lines, stats.HistBuckets*8, l.line))
 	return l
 }
 

@@ -24,6 +24,9 @@ func NewJobLogs(j *job.Job, shared *Registry) (*JobLogs, error) {
 	if j.LogIssueTime && (!j.WriteLatLog.On || !j.LogOffset) {
 		return nil, errors.New("log_issue_time: needs write_lat_log and log_offset")
 	}
+	if j.LogStoreCompressed && j.WriteHistLog.On {
+		return nil, errors.New("log_store_compressed: the format of compressed logs has no place for the histograms of write_hist_log")
+	}
 	b := builder{job: j, shared: shared}
 	l := &JobLogs{alternate: j.LogAlternateEpoch}
 	if j.WriteLatLog.On {
@@ -101,7 +104,10 @@ type builder struct {
 func (b *builder) config(avgMs int, slack bool) config {
 	j := b.job
 	c := config{avgMs: int64(avgMs), entries: j.LogEntries, offset: j.LogOffset, prio: j.LogPrio, issue: j.LogIssueTime,
-		slack: slack}
+		compress: j.LogCompression, store: j.LogStoreCompressed, cpus: []int(j.LogCompressionCPUs), slack: slack}
+	if c.store && c.compress == 0 {
+		c.compress = defaultCompression
+	}
 	switch j.LogWindowValue {
 	case "max", "1":
 		c.window = Maximum
@@ -118,7 +124,10 @@ func (b *builder) series(s **Series, name job.LogName, kind string, c config) {
 	}
 }
 
-// open opens PREFIX_KIND.NUMBER.log, or PREFIX_KIND.log where all jobs share it.
+// defaultCompression is log_compression of a job that has log_store_compressed alone.
+const defaultCompression = 1 << 20
+
+// open opens PREFIX_KIND.NUMBER.log, or PREFIX_KIND.log where all jobs share it. Compressed logs end in .log.fz.
 func (b *builder) open(name job.LogName, kind string) *file {
 	if b.err != nil {
 		return nil
@@ -127,9 +136,13 @@ func (b *builder) open(name job.LogName, kind string) *file {
 	if prefix == "" {
 		prefix = b.job.Name
 	}
-	path := fmt.Sprintf("%s_%s.%d.log", prefix, kind, b.job.Number)
+	suffix := "log"
+	if b.job.LogStoreCompressed {
+		suffix = "log.fz"
+	}
+	path := fmt.Sprintf("%s_%s.%d.%s", prefix, kind, b.job.Number, suffix)
 	if !b.job.PerJobLogs {
-		path = fmt.Sprintf("%s_%s.log", prefix, kind)
+		path = fmt.Sprintf("%s_%s.%s", prefix, kind, suffix)
 	}
 	f, err := b.shared.open(path, !b.job.PerJobLogs)
 	b.err = err

@@ -12,12 +12,17 @@ import (
 
 func number(b []byte, n *int) []byte { return append(strconv.AppendInt(b, int64(*n), 10), '\n') }
 
+// newNumbers is a queue of numbers that become lines.
+func newNumbers(f *file, size int) *queue[int] {
+	return newQueue(f, size, newTextSink(f, size, 8, number))
+}
+
 // TestQueueOrder fills many chunks, so that most of them are written while records still come in.
 func TestQueueOrder(t *testing.T) {
 	for _, count := range []int{0, 1, 3, 4, 5, 1000} {
 		path := filepath.Join(t.TempDir(), "log")
-		q := newQueue(newFile(t, path), 4, 8, number)
-		q.hold = 3
+		q := newNumbers(newFile(t, path), 4)
+		q.sink.(*textSink[int]).hold = 3
 		var want []byte
 		for i := range count {
 			*q.next() = i
@@ -45,7 +50,7 @@ func TestQueueShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		queues = append(queues, newQueue(f, 2, 8, number))
+		queues = append(queues, newNumbers(f, 2))
 	}
 	for i := range 6 {
 		*queues[i%2].next() = i
@@ -63,7 +68,7 @@ func TestQueueShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := newQueue(f, 2, 8, number)
+	q := newNumbers(f, 2)
 	*q.next() = 6
 	if err := q.close(); err != nil {
 		t.Fatal(err)
@@ -83,7 +88,7 @@ func TestQueueRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		queues = append(queues, newQueue(f, 4, 8, number))
+		queues = append(queues, newNumbers(f, 4))
 	}
 	reg.room.Store(3 * 32)
 	var want []byte
@@ -115,8 +120,8 @@ func TestQueueDiskFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := newQueue(f, 4, 8, number)
-		q.hold = 2
+		q := newNumbers(f, 4)
+		q.sink.(*textSink[int]).hold = 2
 		for i := range count {
 			*q.next() = i
 		}
@@ -137,8 +142,8 @@ func TestOpenErrors(t *testing.T) {
 
 // TestQueueAllocations counts allocations once the writer has started and holds all that it may hold.
 func TestQueueAllocations(t *testing.T) {
-	q := newQueue(newFile(t, os.DevNull), 16, 8, number)
-	q.hold = 2
+	q := newNumbers(newFile(t, os.DevNull), 16)
+	q.sink.(*textSink[int]).hold = 2
 	for i := range 1000 {
 		*q.next() = i
 	}

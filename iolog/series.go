@@ -24,6 +24,10 @@ type config struct {
 
 	offset, prio, issue bool // further columns
 
+	compress int   // bytes of records that are compressed together (log_compression); 0: none are
+	store    bool  // leave the file compressed
+	cpus     []int // where compression runs; empty: anywhere
+
 	// slack allows a window that is read by a timer to end up to 1 ms early, because timers are not exact.
 	slack bool
 }
@@ -59,7 +63,12 @@ type window struct {
 
 func newSeries(f *file, cfg config) *Series {
 	s := &Series{cfg: cfg}
-	s.queue = newQueue(f, max(cfg.entries, 1), pointBytes, s.line)
+	entries := max(cfg.entries, 1)
+	var out sink[point] = newTextSink(f, entries, pointBytes, s.cfg.line)
+	if cfg.compress > 0 {
+		out = &packedSink{file: f, cfg: cfg, limit: cfg.compress, store: cfg.store, cpus: cfg.cpus}
+	}
+	s.queue = newQueue(f, entries, out)
 	return s
 }
 
@@ -131,19 +140,19 @@ func (s *Series) Close(now int64) error {
 
 // line formats one record (fio's flush_samples): time, value, second value, direction, block size, offset, priority,
 // issue time.
-func (s *Series) line(b []byte, p *point) []byte {
+func (c *config) line(b []byte, p *point) []byte {
 	b = strconv.AppendInt(b, p.ms, 10)
 	b = field(b, p.value)
-	if s.cfg.window == Both {
+	if c.window == Both {
 		b = field(b, p.peak)
 	}
 	b = field(b, uint64(p.dir))
 	b = field(b, p.bs)
-	if s.cfg.offset {
+	if c.offset {
 		b = field(b, p.offset)
 	}
 	switch {
-	case s.cfg.prio:
+	case c.prio:
 		b = append(b, ", 0x"...)
 		for shift := 12; shift >= 0; shift -= 4 {
 			b = append(b, "0123456789abcdef"[p.prio>>shift&15])
@@ -153,7 +162,7 @@ func (s *Series) line(b []byte, p *point) []byte {
 	default:
 		b = append(b, ", 0"...)
 	}
-	if s.cfg.issue {
+	if c.issue {
 		b = field(b, uint64(p.issueNs))
 	}
 	return append(b, '\n')

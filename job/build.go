@@ -155,9 +155,6 @@ func (l *Loader) missing(j *Job) []error {
 			add(d.Name, j.given(d.Name), d.Missing)
 		}
 	}
-	if j.ZoneMode == "zbd" {
-		add("zonemode", "zbd", "zoned block devices are not built yet")
-	}
 	if t, err := l.engineTable(j.EngineDoc); err == nil && t != nil && j.Engine != nil {
 		for _, d := range t.All() {
 			if d.Missing != "" && j.set[d.Name] && !t.isDefault(j.Engine, d) {
@@ -195,8 +192,6 @@ func (j *Job) inEffect(t *Table, d *Decl) bool {
 		return j.MergeBlktraceFile != ""
 	case d.Name == "plids" || d.Name == "plid_select" || d.Name == "dp_scheme":
 		return j.FDP || j.Dataplacement != "none"
-	case zonedOnly[d.Name]:
-		return j.ZoneMode == "zbd"
 	case d.Name == "log_store_compressed":
 		return true
 	}
@@ -205,11 +200,6 @@ func (j *Job) inEffect(t *Table, d *Decl) bool {
 	}
 	return true
 }
-
-// zonedOnly are the options that only zonemode=zbd looks at.
-var zonedOnly = map[string]bool{"zonecapacity": true, "read_beyond_wp": true, "max_open_zones": true,
-	"job_max_open_zones": true, "ignore_zone_limits": true, "zone_reset_threshold": true, "zone_reset_frequency": true,
-	"recover_zbd_write_error": true, "write_zone_remainder": true}
 
 // cloneOptions copies an engine's options struct, so that clones share nothing that an engine may write to.
 func cloneOptions(options any) any {

@@ -71,7 +71,7 @@ func TestDecodeOption(t *testing.T) {
 		{"sync_file_range", "wait_after", SyncRange{Flags: 4, Every: 1}},
 		{"write_bw_log", "foo", LogName{On: true, Prefix: "foo"}},
 		{"cpus_allowed", "3,0-1", CPUSet{0, 1, 3}},
-		{"plids", "7,2-3,2", IntList{2, 3, 7}},
+		{"plids", "7,2-3,2", IntList{2, 2, 3, 7}},
 		{"replay_skip", "read,sync", DirSet{true, false, false, true}},
 		{"replay_skip", "write,trim", DirSet{false, true, true, false}},
 		{"ignore_error", "EIO:ENOSPC,0x1,EDEADLOCK:-4", IgnoreErrors{{5, 28}, {1}, {35, 4}}},

@@ -70,5 +70,9 @@ type Traits struct {
 	NoStats    bool // FIO_NOSTATS
 	NoFileHash bool // FIO_NOFILEHASH
 	Atomic     bool // FIO_ATOMICWRITES
+	MultiRange bool // a trim can have several ranges (FIO_MULTI_RANGE_TRIM)
+	Placement  bool // writes carry placement identifiers (dataplacement)
+	NoOffload  bool // no use with io_submit_mode=offload (FIO_NO_OFFLOAD)
+	Seeks      bool // goes by the position of the file, which all who have its descriptor share
 	ReapsAll   bool // hands back at once all that it took, whatever iodepth_batch_complete_max says
 }

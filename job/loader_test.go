@@ -201,8 +201,7 @@ func TestLoadErrors(t *testing.T) {
 		{"no value", "[a]\nbs\n", "test.fio:2: section [a]: bs: option requires a value: a number not below 1"},
 		{"hard deprecated", "[a]\nrwmixcycle=5\n", "test.fio:2: section [a]: rwmixcycle: option is deprecated and no longer supported"},
 		{"engine", "[a]\nioengine=psnc\nbs=1k\n", `test.fio:1: section [a]: ioengine: engine not loadable: psnc: did you mean "psync"?`},
-		{"missing option", "[a]\nio_submit_mode=offload\n", "test.fio:1: section [a]: job a: io_submit_mode=offload: not implemented: submission by separate threads is not built yet"},
-		{"zoned", "[a]\nzonemode=zbd\n", "test.fio:1: section [a]: job a: zonemode=zbd: not implemented: zoned block devices are not built yet"},
+		{"missing option", "[a]\nblock_error_percentiles=1\n", "test.fio:1: section [a]: job a: block_error_percentiles=1: not implemented: block error percentiles are not built yet"},
 		{"numjobs", "[a]\nnumjobs=0\n", `test.fio:2: section [a]: numjobs: want a number from 1 to 4096, got "0"`},
 		{"too many jobs", "[a]\nnumjobs=4096\n[b]\n", "test.fio:3: section [b]: more than 4096 jobs"},
 		{"waits for itself", "[a]\nwait_for=a\n", "test.fio:1: section [a]: wait_for=a: a job cannot wait for itself"},
@@ -255,12 +254,12 @@ func TestMissingOptions(t *testing.T) {
 			t.Errorf("%s: %v", o, err)
 		}
 	}
-	jobs, warnings, err := loadText(t, &Loader{ParseOnly: true}, "[a]\nio_submit_mode=offload\nsize=1k\nverifysort=1\n")
+	jobs, warnings, err := loadText(t, &Loader{ParseOnly: true}, "[a]\nblock_error_percentiles=1\nsize=1k\nverifysort=1\n")
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
 	want := []string{"option verifysort is deprecated and has no effect",
-		"a: job a: io_submit_mode=offload: not implemented: submission by separate threads is not built yet",
+		"a: job a: block_error_percentiles=1: not implemented: block error percentiles are not built yet",
 		"a: size 1024 is smaller than the smallest block size 4096"}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Error(diff)

@@ -16,7 +16,7 @@ func TestWriteOptionsMarkdown(t *testing.T) {
 		"\n### bs\n\n", "- aliases: `blocksize`\n- type: int, per direction as `read,write,trim`\n- range: 1 or more\n- default: `4096`\n- refines: `rw`\n",
 		"- range: -20 to 19\n", "- range: 0 to 100\n", "- range: 0 or 1\n", "- inverse of: `buffered`\n",
 		"- status: deprecated: giving it is an error\n", "- status: deprecated: accepted with a notice",
-		"- status: not implemented: submission by separate threads is not built yet\n", "## Options of ioengine libaio\n",
+		"- status: not implemented: block error percentiles are not built yet\n", "## Options of ioengine libaio\n",
 		"The engine is not implemented: not part of a default build.\n", "- values: `none`, `file`, `block`, `char`\n",
 	} {
 		if !strings.Contains(got, want) {

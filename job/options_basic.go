@@ -21,5 +21,5 @@ type BasicOptions struct {
 	IODepthBatchCompleteMax int    `fio:"iodepth_batch_complete_max" min:"0" parent:"iodepth" group:"io/io_basic" help:"Most completions to collect in one reap; defaults to the minimum setting"`
 	IODepthLow              int    `fio:"iodepth_low" parent:"iodepth" group:"io/io_basic" help:"Queue level to drain to before filling it again; defaults to iodepth"`
 	SerializeOverlap        bool   `fio:"serialize_overlap" def:"0" parent:"iodepth" group:"io/io_basic" help:"Avoid having in-flight I/Os that touch overlapping ranges; off by default"`
-	IOSubmitMode            string `fio:"io_submit_mode" missing:"submission by separate threads is not built yet" def:"inline" vals:"inline|offload" group:"io/io_basic" help:"Submit I/O from the job thread (inline, default) or from separate threads (offload)"`
+	IOSubmitMode            string `fio:"io_submit_mode" def:"inline" vals:"inline|offload" group:"io/io_basic" help:"Submit I/O from the job thread (inline, default) or from separate threads (offload)"`
 }

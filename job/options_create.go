@@ -15,8 +15,8 @@ type CreateOptions struct {
 	CPUMask           uint64 `fio:"cpumask" group:"general/cred" help:"Bit mask of the CPUs the job may run on"`
 	CPUsAllowed       CPUSet `fio:"cpus_allowed" group:"general/cred" help:"Comma-separated list or ranges of CPUs the job may run on"`
 	CPUsAllowedPolicy string `fio:"cpus_allowed_policy" vals:"shared|split" parent:"cpus_allowed" prio:"1" group:"general/cred" help:"Have clones share the allowed CPUs (default) or split them one each"`
-	NUMACPUNodes      string `fio:"numa_cpu_nodes" group:"general" missing:"NUMA placement is not built yet" help:"NUMA nodes whose CPUs the job may run on, as a list, ranges or all"`
-	NUMAMemPolicy     string `fio:"numa_mem_policy" group:"general" missing:"NUMA placement is not built yet" help:"NUMA memory policy with its nodes, written as mode:nodelist"`
+	NUMACPUNodes      string `fio:"numa_cpu_nodes" group:"general" help:"NUMA nodes whose CPUs the job may run on, as a list, ranges or all"`
+	NUMAMemPolicy     string `fio:"numa_mem_policy" group:"general" help:"NUMA memory policy with its nodes, written as mode:nodelist"`
 	GpuDevID          int    `fio:"gpu_dev_id" def:"0" group:"general" missing:"GPU memory needs CUDA, which a static Go binary cannot use" help:"GPU device number for GPUDirect RDMA; default 0"`
 	EndFsync          bool   `fio:"end_fsync" def:"0" group:"file" help:"Issue an fsync on each file when a write stage ends; off by default"`
 	FsyncOnClose      bool   `fio:"fsync_on_close" def:"0" group:"file" help:"Issue an fsync whenever a file is closed; off by default"`

@@ -15,9 +15,9 @@ type LogOptions struct {
 	LogOffset                bool    `fio:"log_offset" def:"0" group:"log" help:"Include the byte offset of each I/O in the logs; off by default"`
 	LogPrio                  bool    `fio:"log_prio" def:"0" group:"log" help:"Include the I/O priority of each entry in the logs; off by default"`
 	LogIssueTime             bool    `fio:"log_issue_time" def:"0" group:"log" help:"Include the time each command was issued in the logs; off by default"`
-	LogCompression           int     `fio:"log_compression" min:"1024" max:"536870912" group:"log" missing:"log compression is not built yet" help:"Compress log data in memory once it reaches this many bytes"`
-	LogCompressionCPUs       CPUSet  `fio:"log_compression_cpus" parent:"log_compression" group:"log" missing:"log compression is not built yet" help:"CPUs on which log compression may run"`
-	LogStoreCompressed       bool    `fio:"log_store_compressed" group:"log" missing:"log compression is not built yet" help:"Leave the stored log files compressed; off by default"`
+	LogCompression           int     `fio:"log_compression" min:"1024" max:"536870912" group:"log" help:"Compress log data in memory once it reaches this many bytes"`
+	LogCompressionCPUs       CPUSet  `fio:"log_compression_cpus" parent:"log_compression" group:"log" help:"CPUs on which log compression may run"`
+	LogStoreCompressed       bool    `fio:"log_store_compressed" group:"log" help:"Leave the stored log files compressed; off by default"`
 	LogAlternateEpoch        bool    `fio:"log_alternate_epoch" alias:"log_unix_epoch" group:"log" help:"Use timestamps of the chosen clock in logs rather than time since job start"`
 	LogAlternateEpochClockID int     `fio:"log_alternate_epoch_clock_id" group:"log" help:"Clock ID for alternate log timestamps; default 0, the realtime clock"`
 	BlockErrorPercentiles    bool    `fio:"block_error_percentiles" def:"0" group:"log" missing:"block error percentiles are not built yet" help:"Track trim block errors and print a histogram of trims until failure"`

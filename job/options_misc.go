@@ -9,9 +9,9 @@ type MiscOptions struct {
 	IgnoreError              IgnoreErrors  `fio:"ignore_error" parent:"rw" group:"general/err" help:"Error codes to tolerate, listed for read, write and verify"`
 	ErrorDump                bool          `fio:"error_dump" def:"0" group:"general/err" help:"Print errors even when they are ignored; off by default"`
 	Profile                  string        `fio:"profile" vals:"act|tiobench" group:"profile" missing:"the act and tiobench profiles are not built yet" help:"Run a predefined workload profile by name"`
-	Cgroup                   string        `fio:"cgroup" group:"general/cgroup" missing:"control groups are not built yet" help:"Place the job in this control group, creating it if needed"`
-	CgroupNodelete           bool          `fio:"cgroup_nodelete" def:"0" parent:"cgroup" group:"general/cgroup" missing:"control groups are not built yet" help:"Keep control groups made for the job after it ends; off by default"`
-	CgroupWeight             int           `fio:"cgroup_weight" min:"100" max:"1000" parent:"cgroup" group:"general/cgroup" missing:"control groups are not built yet" help:"I/O weight given to the control group of the job"`
+	Cgroup                   string        `fio:"cgroup" group:"general/cgroup" missing:"a job is a thread, and the io controller of cgroup v2 takes whole processes only; start fiord inside the group" help:"Place the job in this control group, creating it if needed"`
+	CgroupNodelete           bool          `fio:"cgroup_nodelete" def:"0" parent:"cgroup" group:"general/cgroup" missing:"a job is a thread, and the io controller of cgroup v2 takes whole processes only; start fiord inside the group" help:"Keep control groups made for the job after it ends; off by default"`
+	CgroupWeight             int           `fio:"cgroup_weight" min:"100" max:"1000" parent:"cgroup" group:"general/cgroup" missing:"a job is a thread, and the io controller of cgroup v2 takes whole processes only; start fiord inside the group" help:"I/O weight given to the control group of the job"`
 	UID                      int           `fio:"uid" group:"general/cred" help:"Run the job under this user ID"`
 	GID                      int           `fio:"gid" group:"general/cred" help:"Run the job under this group ID"`
 	KBBase                   string        `fio:"kb_base" def:"1024" vals:"1024|1000" prio:"1" group:"general" help:"Meaning of size prefixes in input: 1024 for legacy use (default) or 1000 for SI"`

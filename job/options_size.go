@@ -11,7 +11,7 @@ type SizeOptions struct {
 	OffsetAlign     int             `fio:"offset_align" def:"0" group:"io" help:"Align a percentage-based offset to this many bytes; 0 uses the minimum block size"`
 	OffsetIncrement Size            `fio:"offset_increment" def:"0" parent:"offset" group:"io" help:"Shift the start offset of each successive clone by this much; default 0"`
 	NumberIOs       uint64          `fio:"number_ios" def:"0" group:"io" help:"Stop the job after this many I/Os if no other limit ends it sooner"`
-	NumRange        int             `fio:"num_range" def:"1" max:"256" group:"io" missing:"trims of several ranges are not built yet" help:"How many ranges each trim command carries; default 1"`
+	NumRange        int             `fio:"num_range" def:"1" max:"256" group:"io" help:"How many ranges each trim command carries; default 1"`
 	BS              PerDir[uint64]  `fio:"bs" alias:"blocksize" def:"4096" min:"1" parent:"rw" group:"io" help:"Block size in bytes for I/O units, optionally per read,write,trim; default 4096"`
 	BA              PerDir[uint64]  `fio:"ba" alias:"blockalign" min:"1" parent:"rw" group:"io" help:"Byte boundary for random offsets, per direction; defaults to the minimum block size"`
 	BSRange         PerDir[Range]   `fio:"bsrange" alias:"blocksize_range" min:"1" parent:"rw" group:"io" help:"Pick each block size from a minimum-maximum range, optionally per direction"`

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -47,8 +48,8 @@ func TestOptionTableAgreesWithFio(t *testing.T) {
 		t.Fatal(err)
 	}
 	fio := loadFioTable(t)
-	if got, want := len(table.All()), len(fio.Options); got != want {
-		t.Errorf("%d options, fio has %d", got, want)
+	if got, want := len(table.All()), len(fio.Options)+reflect.TypeFor[OwnOptions]().NumField(); got != want {
+		t.Errorf("%d options, want %d: fio's and fiord's own", got, want)
 	}
 	for i, o := range fio.Options {
 		d := table.Lookup(o.Name)

@@ -19,6 +19,7 @@ func (l *Loader) resolve(j *Job) []error {
 	}
 	r.directions()
 	r.zones()
+	r.sprandom()
 	r.blockSizes()
 	r.depths()
 	r.files()
@@ -28,6 +29,9 @@ func (l *Loader) resolve(j *Job) []error {
 	r.verify()
 	r.caching()
 	r.processors()
+	r.numa()
+	r.ranges()
+	r.placement()
 	r.buffers()
 	r.reporting()
 	r.logs()
@@ -94,10 +98,10 @@ func (r *resolver) zones() {
 			j.ZoneRange = j.ZoneSize
 		}
 	case "zbd":
-		if !j.CreateSerialize {
-			r.errorf("zonemode=zbd and create_serialize=0 exclude each other")
-		}
+		r.zonedDevice()
+		return
 	}
+	r.withoutZones()
 }
 
 func (r *resolver) blockSizes() {

@@ -93,7 +93,7 @@ type LogName struct {
 // CPUSet is a set of CPU numbers in ascending order; nil means "not given".
 type CPUSet []int
 
-// IntList is a list of numbers as plids takes it, ranges expanded.
+// IntList is a list of numbers as plids takes it, ranges expanded, ascending; a number can be there twice.
 type IntList []int
 
 // DirSet says which kinds of I/O are in a set: the directions, and Syncs.

@@ -232,27 +232,48 @@ func (c *CPUSet) DecodeOption(_ *Decl, text string, _ int) error {
 // maxPlacementIDs is fio's limit of plids.
 const maxPlacementIDs = 128
 
-// DecodeOption reads numbers and ranges separated by commas.
+// DecodeOption reads numbers and ranges separated by commas. What is named twice is there twice: it takes its turn twice.
 func (l *IntList) DecodeOption(_ *Decl, text string, _ int) error {
-	list, err := numberList(text, 0xffff, maxPlacementIDs)
-	if err == nil {
-		*l = list
+	var list IntList
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, err := numberRange(text, part, 0, 0xffff)
+		if err != nil {
+			return err
+		}
+		if len(list)+last-first+1 > maxPlacementIDs {
+			return badValue(text, "at most %d numbers", maxPlacementIDs)
+		}
+		for n := first; n <= last; n++ {
+			list = append(list, n)
+		}
 	}
-	return err
+	slices.Sort(list)
+	*l = list
+	return nil
+}
+
+// numberRange reads a part of text, "0-3" or "7", with numbers of up to limit. Base 0 knows 0x and leading zeroes as fio's
+// numbers do.
+func numberRange(text, part string, base, limit int) (first, last int, err error) {
+	lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
+	if !isRange {
+		hi = lo
+	}
+	from, err1 := strconv.ParseUint(lo, base, 31)
+	to, err2 := strconv.ParseUint(hi, base, 31)
+	if err1 != nil || err2 != nil || to > uint64(limit) || from > to {
+		return 0, 0, badValue(text, "numbers from 0 to %d or ascending ranges, separated by commas", limit)
+	}
+	return int(from), int(to), nil
 }
 
 // numberList reads "0-3,7" into ascending numbers without duplicates.
 func numberList(text string, limit, most int) ([]int, error) {
 	seen := make(map[int]bool)
-	for _, part := range strings.Split(text, ",") {
-		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		if !isRange {
-			hi = lo
-		}
-		first, err1 := strconv.Atoi(lo)
-		last, err2 := strconv.Atoi(hi)
-		if err1 != nil || err2 != nil || first < 0 || last > limit || first > last {
-			return nil, badValue(text, "numbers from 0 to %d or ascending ranges, separated by commas", limit)
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, err := numberRange(text, part, 10, limit)
+		if err != nil {
+			return nil, err
 		}
 		for n := first; n <= last; n++ {
 			seen[n] = true

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"fiord/internal/environ"
+	"fiord/internal/sysfs"
 	"fiord/job"
 	"fiord/stats"
 )
@@ -67,7 +69,7 @@ func madeUp() *Result {
 	mix.CountZoneResets, mix.ZoneResets = true, 7
 	mix.Steady = &stats.Steady{Kind: "bw_slope", Limit: 0.1, Percent: true, Attained: true, DurationMs: 2000,
 		Slope: -147.5, Criterion: -1.796376, IOPS: []uint64{2026, 1990}, BW: []uint64{8298823, 8151072}}
-	mix.Extra = stats.Extra{SubmitCalls: 6, SubmittedIOs: 7, ReapCalls: 4, ReapedIOs: 7, GCCycles: 1,
+	mix.Extra = stats.Extra{SubmitCalls: 6, SubmittedIOs: 7, ReapCalls: 4, ReapedIOs: 7, GCCycles: 1, CountsCalls: true, CPUs: []int{0, 1, 4},
 		Clock: "tsc", Features: []string{"fixedbufs", "defer_taskrun"}}
 
 	failed := Job{EtaSec: math.MaxInt32}
@@ -100,8 +102,24 @@ func madeUp() *Result {
 		},
 		Warnings: []string{"io_uring: sqthread_poll needs Linux 5.11; off", "second \"note\"\nof two lines"},
 		Final:    true,
+		Env:      madeUpPlace(),
 		Run:      RunInfo{Kernel: "6.12.0", CPU: "Made Up 9000", GOMAXPROCS: 2, Clock: "tsc"},
-		Idle:     &Idle{System: 15.53, PerCPU: []float64{17.89, 13.17}, UnitMean: 16.63, UnitStdDev: 11.89},
+		Idle:     &Idle{System: 15.53, PerCPU: []float64{17.89, 13.17}, CPUs: []int{0, 1}, UnitMean: 16.63, UnitStdDev: 11.89},
+	}
+}
+
+// madeUpPlace is an environment that has something of everything.
+func madeUpPlace() *environ.Environment {
+	return &environ.Environment{
+		Machine: []sysfs.Fact{{Name: "cpus_online", Text: "0-7"}, {Name: "governor", Text: "performance"},
+			{Name: "turbo", Text: "0", Number: true}},
+		Nodes:  []environ.Node{{Number: 0, CPUs: []int{0, 1, 2, 3}, Memory: 8 << 30}, {Number: 1, CPUs: []int{4, 5, 6, 7}}},
+		Cgroup: []sysfs.Fact{{Name: "cpu_limit", Text: "1.500000", Number: true}},
+		Devices: []environ.Device{{Name: "md0", Facts: []sysfs.Fact{{Name: "md_level", Text: "raid1"}},
+			Slaves: []environ.Device{{Name: "nvme0n1", Facts: []sysfs.Fact{{Name: "model", Text: `Made "Up"`},
+				{Name: "lba_format", Text: "1", Number: true}}}}}},
+		FileSystems: []environ.FileSystem{{MountPoint: "/a\\b\n", Type: "ext4", Source: "/dev/md0", Options: "rw", SuperOptions: "rw,discard",
+			Disk: "md0", Files: 2}, {MountPoint: "/tmp", Type: "tmpfs", Source: "tmpfs", Options: "rw", Files: 1}},
 	}
 }
 
@@ -121,7 +139,8 @@ func TestGolden(t *testing.T) {
 		"normal": {}, "json": {Formats: []Format{JSON}}, "json+": {Formats: []Format{JSONPlus}},
 		"terse2": {Formats: []Format{Terse}, TerseVersion: 2}, "terse3": {Formats: []Format{Terse}},
 		"terse4": {Formats: []Format{Terse}, TerseVersion: 4}, "terse5": {Formats: []Format{Terse}, TerseVersion: 5},
-		"table": {Formats: []Format{Table}},
+		"table": {Formats: []Format{Table}}, "csv": {Formats: []Format{CSV}}, "openmetrics": {Formats: []Format{Metrics}},
+		"json+own": {Formats: []Format{JSONPlus}, Own: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -135,7 +154,7 @@ func TestGolden(t *testing.T) {
 
 // Whatever the order asked for, formats come in one order and each once.
 func TestOrderOfFormats(t *testing.T) {
-	formats, err := ParseFormats("table,json,normal,terse,json+,json")
+	formats, err := ParseFormats("openmetrics,table,json,csv,normal,terse,json+,json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +162,7 @@ func TestOrderOfFormats(t *testing.T) {
 	if err := Write(&all, madeUp(), Options{Formats: formats}); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []Format{Terse, JSONPlus, Normal, Table} {
+	for _, f := range []Format{Terse, JSONPlus, Normal, Table, CSV, Metrics} {
 		if err := Write(&want, madeUp(), Options{Formats: []Format{f}}); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +191,7 @@ var jsonLine = regexp.MustCompile(`^ *(?:"(?:[^"\\]|\\.)*" : )?(?:[\[{]|-?\d+|-?
 func TestHostileResult(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	r := &Result{Jobs: make([]Job, 1), Groups: make([]stats.Group, 1), Disks: make([]stats.Disk, 1), ShowDisk: true,
-		Warnings: []string{"bad \xff utf-8 \x00\x1b"}, Idle: &Idle{System: nan, PerCPU: []float64{inf}, UnitMean: -inf}}
+		Warnings: []string{"bad \xff utf-8 \x00\x1b"}, Idle: &Idle{System: nan, PerCPU: []float64{inf}, CPUs: []int{0}, UnitMean: -inf}}
 	j := &r.Jobs[0]
 	j.Name, j.Desc, j.Error = "x\n\"y;", "\n", 1
 	j.LatencyPercentile, j.LatencyDepth = nan, 1
@@ -183,7 +202,7 @@ func TestHostileResult(t *testing.T) {
 	r.Disks[0].Util = nan
 	r.Disks[0].Agg = &stats.DiskAgg{}
 	bad := regexp.MustCompile(`(?i)\b-?(nan|inf)\b`)
-	for _, f := range []Format{Normal, Terse, JSON, JSONPlus, Table} {
+	for _, f := range []Format{Normal, Terse, JSON, JSONPlus, Table, CSV, Metrics} {
 		var b bytes.Buffer
 		if err := Write(&b, r, Options{Formats: []Format{f}}); err != nil {
 			t.Fatal(err)
@@ -210,7 +229,7 @@ func TestHostileResult(t *testing.T) {
 
 // An empty run still gives whole documents.
 func TestEmptyResult(t *testing.T) {
-	for _, f := range []Format{Normal, Terse, JSON, JSONPlus, Table} {
+	for _, f := range []Format{Normal, Terse, JSON, JSONPlus, Table, CSV, Metrics} {
 		var b bytes.Buffer
 		if err := Write(&b, &Result{}, Options{Formats: []Format{f}}); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"io"
+
 	"fiord/job"
 	"fiord/stats"
 )
@@ -71,5 +74,20 @@ func (p *printer) normalIdle(idle *Idle) {
 	if len(idle.PerCPU) > 0 {
 		p.printf("\n")
 	}
+	p.idleUnit(idle)
+}
+
+func (p *printer) idleUnit(idle *Idle) {
 	p.printf("  unit work: mean=%3.2fus, stddev=%3.2f\n", finite(idle.UnitMean), finite(idle.UnitStdDev))
+}
+
+// Calibration writes what --idle-prof=calibrate found out.
+func Calibration(w io.Writer, idle *Idle) error {
+	var p printer
+	p.printf("CPU idleness:\n")
+	p.idleUnit(idle)
+	if _, err := w.Write(p.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fiord/job"
@@ -17,7 +18,7 @@ func writeJSON(b *bytes.Buffer, r *Result, plus, own bool) {
 		d.integer("timestamp", r.Time.Unix())
 		d.integer("timestamp_ms", r.Time.UnixMilli())
 		d.text("time", r.Time.Format(timeLayout))
-		d.settings("global options", r.Global)
+		d.settings("global options", r.Global, false)
 		d.list("jobs", func() {
 			for i := range r.Jobs {
 				d.object("", func() { d.job(&r.Jobs[i]) })
@@ -41,12 +42,30 @@ type document struct {
 	ownKeys bool
 }
 
-func (d *document) settings(key string, list []job.Setting) {
+// settings writes options as given. With merge, of one that was given several times the last is shown, but for file names,
+// which add up. fio differs: it shows all, and the same key several times in an object.
+func (d *document) settings(key string, list []job.Setting, merge bool) {
 	if len(list) == 0 {
 		return
 	}
+	var once []job.Setting
+	for _, s := range list {
+		if !merge {
+			once = list
+			break
+		}
+		i := slices.IndexFunc(once, func(earlier job.Setting) bool { return earlier.Name == s.Name })
+		switch {
+		case i < 0:
+			once = append(once, s)
+		case s.Name == "filename":
+			once[i].Value += ":" + s.Value
+		default:
+			once[i].Value = s.Value
+		}
+	}
 	d.object(key, func() {
-		for _, s := range list {
+		for _, s := range once {
 			d.text(s.Name, s.Value)
 		}
 	})
@@ -59,7 +78,7 @@ func (d *document) job(j *Job) {
 	d.integer("error", int64(j.Error))
 	d.count("eta", j.EtaSec)
 	d.count("elapsed", j.Elapsed)
-	d.settings("job options", j.Given)
+	d.settings("job options", j.Given, true)
 
 	list := d.r.percentiles(j)
 	for dir := range job.Dir(job.NDirs) {
@@ -231,7 +250,7 @@ func (d *document) idle(idle *Idle) {
 	d.object("cpu_idleness", func() {
 		d.float("system", idle.System)
 		for i, v := range idle.PerCPU {
-			d.float(fmt.Sprintf("cpu-%d", i), v)
+			d.float(fmt.Sprintf("cpu-%d", idle.CPUs[i]), v)
 		}
 		d.float("unit_mean", idle.UnitMean)
 		d.float("unit_stddev", idle.UnitStdDev)
@@ -243,22 +262,23 @@ func (d *document) ownJob(j *Job) {
 	x := &j.Extra
 	ios := float64(j.TotalIOs())
 	d.object("fiord", func() {
-		d.count("submit_calls", x.SubmitCalls)
-		d.count("submit_ios", x.SubmittedIOs)
-		d.float("ios_per_submit", ratio(float64(x.SubmittedIOs), float64(x.SubmitCalls)))
-		d.count("reap_calls", x.ReapCalls)
-		d.count("reap_ios", x.ReapedIOs)
-		d.float("ios_per_reap", ratio(float64(x.ReapedIOs), float64(x.ReapCalls)))
-		d.float("user_ns_per_io", ratio(float64(j.UserNs), ios))
-		d.float("sys_ns_per_io", ratio(float64(j.SysNs), ios))
+		if x.CountsCalls {
+			d.calls(x)
+		}
+		if ios > 0 {
+			d.float("user_ns_per_io", float64(j.UserNs)/ios)
+			d.float("sys_ns_per_io", float64(j.SysNs)/ios)
+			d.float("ctx_per_io", float64(j.Ctx)/ios)
+		}
 		d.count("gc_cycles", x.GCCycles)
+		d.placement(x.CPUs)
 		if x.Clock != "" {
 			d.text("clock", x.Clock)
 		}
 		if len(x.Features) > 0 {
 			d.texts("features", x.Features)
 		}
-		if j.Error != 0 {
+		if j.Error != 0 || j.ErrorText != "" {
 			d.text("error_text", errorText(j))
 		}
 	})
@@ -280,6 +300,9 @@ func (d *document) own() {
 		}
 		if d.r.Run.Clock != "" {
 			d.text("clock", d.r.Run.Clock)
+		}
+		if d.ownKeys && d.r.Env != nil {
+			d.environment(d.r.Env)
 		}
 		if len(d.r.Warnings) > 0 {
 			d.texts("warnings", d.r.Warnings)

@@ -57,12 +57,28 @@ func (t *jsonText) indent() {
 
 // quote writes s as a JSON string: angle brackets and ampersands stay as they are, bad UTF-8 is replaced.
 func (t *jsonText) quote(s string) {
+	if plain(s) {
+		t.buf.WriteByte('"')
+		t.buf.WriteString(s)
+		t.buf.WriteByte('"')
+		return
+	}
 	enc := json.NewEncoder(&t.buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
 		panic("report: a string is not encodable: " + err.Error()) // cannot happen: the buffer takes everything
 	}
 	t.buf.Truncate(t.buf.Len() - 1) // the line end that Encode adds
+}
+
+// plain reports whether s is the same in JSON, as nearly all keys are.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *jsonText) text(key, v string) {

@@ -182,6 +182,7 @@ func loadJSON(t *testing.T, text []byte) *Result {
 			case "unit_stddev":
 				r.Idle.UnitStdDev = v
 			default:
+				r.Idle.CPUs = append(r.Idle.CPUs, len(r.Idle.PerCPU))
 				r.Idle.PerCPU = append(r.Idle.PerCPU, v)
 			}
 		}

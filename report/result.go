@@ -1,4 +1,4 @@
-// Package report renders a Result: normal, terse, json, json+, table and the live status line.
+// Package report renders a Result: normal, terse, json, json+, table, csv, openmetrics and the live status line.
 //
 // It owns fio's output formats: key names, order, layout, rounding. It computes nothing but what a format shows, and
 // must not know how a job ran.
@@ -7,6 +7,7 @@ package report
 import (
 	"time"
 
+	"fiord/internal/environ"
 	"fiord/job"
 	"fiord/stats"
 )
@@ -25,7 +26,8 @@ type Result struct {
 	Interrupted bool // ended by a signal: fio's exit status is 128 more
 	Final       bool // false for --status-interval dumps
 	Run         RunInfo
-	Idle        *Idle // --idle-prof; nil: not asked for
+	Env         *environ.Environment // nil: not gathered
+	Idle        *Idle                // --idle-prof; nil: not asked for
 }
 
 // Job is one row of the report: a job, or a group merged by group_reporting.
@@ -46,6 +48,7 @@ type RunInfo struct {
 type Idle struct {
 	System               float64
 	PerCPU               []float64 // nil unless percpu was asked for
+	CPUs                 []int     // the numbers of those CPUs
 	UnitMean, UnitStdDev float64   // microseconds of one unit of the calibration work
 }
 

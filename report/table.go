@@ -22,11 +22,31 @@ const noValue = "-"
 
 // writeTable writes one row a job and direction, and a line a failed job below.
 func writeTable(b *bytes.Buffer, r *Result) error {
-	align := make(tw.Alignment, len(tableHeader))
+	var rows [][]string
+	for i := range r.Jobs {
+		rows = append(rows, tableRows(&r.Jobs[i])...)
+	}
+	if err := Columns(b, tableHeader, 2, rows); err != nil {
+		return err
+	}
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.Error != 0 {
+			fmt.Fprintf(b, "%s: err=%d (%s)\n", j.Name, j.Error, errorText(j))
+		}
+	}
+	return nil
+}
+
+// Columns writes a table without borders. The first left columns are aligned to the left, the others, which hold numbers,
+// to the right.
+func Columns(b *bytes.Buffer, header []string, left int, rows [][]string) error {
+	align := make(tw.Alignment, len(header))
 	for i := range align {
 		align[i] = tw.AlignRight
+		if i < left {
+			align[i] = tw.AlignLeft
+		}
 	}
-	align[0], align[1] = tw.AlignLeft, tw.AlignLeft
 	var drawn bytes.Buffer
 	t := tablewriter.NewTable(&drawn,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
@@ -40,12 +60,10 @@ func writeTable(b *bytes.Buffer, r *Result) error {
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 	)
-	t.Header(tableHeader)
-	for i := range r.Jobs {
-		for _, row := range tableRows(&r.Jobs[i]) {
-			if err := t.Append(row); err != nil {
-				return err
-			}
+	t.Header(header)
+	for _, row := range rows {
+		if err := t.Append(row); err != nil {
+			return err
 		}
 	}
 	if err := t.Render(); err != nil {
@@ -53,11 +71,6 @@ func writeTable(b *bytes.Buffer, r *Result) error {
 	}
 	for line := range strings.Lines(drawn.String()) {
 		b.WriteString(strings.TrimRight(strings.TrimPrefix(line, " "), " \n") + "\n") // the library pads both sides
-	}
-	for i := range r.Jobs {
-		if j := &r.Jobs[i]; j.Error != 0 {
-			fmt.Fprintf(b, "%s: err=%d (%s)\n", j.Name, j.Error, errorText(j))
-		}
 	}
 	return nil
 }
@@ -108,6 +121,9 @@ func tableLatency(j *Job, s *stats.Dir) []string {
 	}
 	return append(row, figures(float64(l.Max)))
 }
+
+// Duration writes nanoseconds with four figures in the unit that suits them, from ns to s.
+func Duration(ns float64) string { return figures(ns) }
 
 // figures writes nanoseconds with four figures in the unit that suits them.
 func figures(ns float64) string {

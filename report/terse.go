@@ -64,7 +64,11 @@ func field(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").R
 func (p *printer) terseBuckets(j *Job) {
 	us := j.TerseLatUs()
 	_, _, ms := j.LatPercent()
-	for _, v := range us {
+	for i, v := range us {
+		if i == 0 && j.TotalIOs() == 0 {
+			p.printf(";-nan%%") // fio's mark of a job without I/O: here it divides by their number
+			continue
+		}
 		p.printf(";%3.2f%%", v)
 	}
 	for _, v := range ms {

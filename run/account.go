@@ -230,8 +230,8 @@ func (w *worker) failed(u *engines.IO) bool {
 		w.showError(u)
 	}
 	if errno == syscall.EINVAL && w.job.Direct && w.loop.issued[0]+w.loop.issued[1]+w.loop.issued[2] == 1 {
-		w.r.print("fiord: " + w.job.Name + ": the first I/O with direct=1 was refused: the file system may lack it, or the " +
-			"block size or iomem_align does not suit the device")
+		w.r.failed("fio: first direct IO errored. File system may not support direct IO, or iomem_align= is bad, or " +
+			"invalid block size. Try setting direct=0.")
 	}
 	if passOver || w.doer != nil && w.continues(u.Op, errno) {
 		w.st.TotalErr++
@@ -301,7 +301,7 @@ func (w *worker) passOver(op engines.Op, errno syscall.Errno) bool {
 func (w *worker) resetStats(now int64) {
 	w.st.Dirs = [job.NDirs]stats.Dir{}
 	w.st.SyncIOs, w.st.Depth, w.st.Submit, w.st.Complete = 0, [7]uint64{}, [7]uint64{}, [7]uint64{}
-	w.st.Submits, w.st.Reaps = 0, 0
+	w.st.Submits, w.st.Reaps, w.st.ZoneResets = 0, 0, 0
 	w.st.LatNs, w.st.LatUs, w.st.LatMs = [10]uint64{}, [10]uint64{}, [12]uint64{}
 	w.initHists()
 	w.elapsed = [job.NDirs]int64{}
@@ -313,7 +313,8 @@ func (w *worker) resetStats(now int64) {
 	}
 	w.latSum.Store(0)
 	w.latCount.Store(0)
-	w.usage, _ = sys.ThreadUsage()
+	w.markCalls()
+	w.usage, _ = w.threadUsage()
 	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
 	w.start = now
 	w.epoch.Store(now)

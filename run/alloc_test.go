@@ -73,25 +73,3 @@ func TestErrorsDoNotAllocate(t *testing.T) {
 		t.Errorf("%d allocations for 64 errors, %d for 4160", few, many)
 	}
 }
-
-// BenchmarkLoopNullQD1 is the loop of synchronous engines on the engine that does nothing.
-func BenchmarkLoopNullQD1(b *testing.B) { benchLoop(b, "ioengine=null") }
-
-// BenchmarkLoopNullQD32 is the loop of asynchronous engines in batches of 16.
-func BenchmarkLoopNullQD32(b *testing.B) { benchLoop(b, "ioengine=null iodepth=32 iodepth_batch=16") }
-
-// BenchmarkLoopNullCareful is the loop of a job with a rate that is never reached.
-func BenchmarkLoopNullCareful(b *testing.B) { benchLoop(b, "ioengine=null iodepth=32 rate=1000g") }
-
-// benchLoop does b.N I/Os in one pass.
-func benchLoop(b *testing.B, options string) {
-	w := hotWorker(b, fmt.Sprintf("%s size=%d", options, b.N*4096))
-	b.ReportAllocs()
-	b.ResetTimer()
-	w.pass()
-	b.StopTimer()
-	if w.loop.blocks[0] != uint64(b.N) {
-		b.Fatalf("%d I/Os, want %d", w.loop.blocks[0], b.N)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "IOPS")
-}

@@ -93,6 +93,9 @@ func (w *worker) OpenFile(i int) error {
 		return err
 	}
 	w.open.Add(1)
+	if w.off != nil {
+		w.off.opened[i]++
+	}
 	if w.trace != nil {
 		w.trace.Open(w.set.Files[i].Name)
 	}
@@ -135,6 +138,10 @@ func (w *worker) closeFiles() {
 
 // logIO writes the I/O to the log of write_iolog.
 func (w *worker) logIO(u *engines.IO, now int64) {
+	if w.ranger != nil && u.Op == engines.Trim {
+		w.logRanges(u, now)
+		return
+	}
 	w.trace.IO(now, u.File.Name, u.Op.String(), u.Offset, u.Len)
 }
 
@@ -182,6 +189,7 @@ func (w *worker) finish() {
 	if w.arena != nil {
 		_ = w.arena.Close()
 	}
+	w.freeMaps()
 	if w.locked != nil {
 		_ = w.locked.Close()
 	}
@@ -194,10 +202,12 @@ func (w *worker) features() {
 	if f, ok := w.eng.(engines.Features); ok {
 		x.Features = f.Features()
 	}
-	if c, ok := w.eng.(engines.Calls); ok {
-		x.SubmitCalls, x.ReapCalls = c.Calls()
+	if w.node != "" {
+		x.Features = append(x.Features, w.node)
 	}
-	x.SubmittedIOs = w.st.TotalIOs()
-	x.ReapedIOs = w.loop.blocks[0] + w.loop.blocks[1] + w.loop.blocks[2]
+	w.calls(x)
+	x.SubmittedIOs = w.st.TotalIOs() + w.st.SyncIOs
+	x.ReapedIOs = w.loop.blockSum() + w.st.SyncIOs
+	x.CPUs = w.cpus()
 	x.Clock = clock.Source()
 }

@@ -23,7 +23,11 @@ func (w *worker) submit() bool {
 			w.locks.unlock()
 		}
 		if n > 0 {
-			w.st.MarkDepth(len(l.ios)-len(l.free), uint64(n))
+			depth := len(l.ios) - len(l.free)
+			if w.off != nil {
+				depth = 1 // of each thread
+			}
+			w.st.MarkDepth(depth, uint64(n))
 			w.issuedNow(rest[:n])
 			l.inflight += n
 			l.lastOp = rest[n-1].Op
@@ -50,8 +54,15 @@ func (w *worker) submit() bool {
 // its own already. What the engine did at once has none: as in fio, all of its time is completion latency.
 func (w *worker) issuedNow(ios []*engines.IO) {
 	w.st.MarkSubmit(len(ios))
+	if w.off != nil {
+		return // its threads stamp
+	}
 	now := w.stampNow()
 	slat := !w.job.DisableSlat && !w.ramping
+	if slat && w.loop.batches.finish {
+		w.issuedAll(ios, now)
+		return
+	}
 	for _, u := range ios {
 		if u.Inline {
 			u.Inline, u.Issued = false, u.Start
@@ -105,23 +116,37 @@ func (w *worker) reapUpTo(least, most int) bool {
 		return err == nil
 	}
 	l.inflight -= n
+	if w.off != nil {
+		w.off.account(l.done[:n])
+		return w.st.Error == 0
+	}
 	now := w.stampNow()
 	if w.vfy != nil {
 		w.vfy.reaped(l.done[:n], now)
 		return w.st.Error == 0
 	}
+	if l.batches.finish && !w.ramping {
+		w.completeAll(l.done[:n], now)
+		return w.st.Error == 0
+	}
 	for _, u := range l.done[:n] {
-		if w.complete(u, now) || w.st.Error != 0 {
-			u.User = 0
-			l.free = append(l.free, u)
-			if l.tracked {
-				w.gen.Completed(int(u.FileIndex))
-			}
-		} else {
-			l.again = append(l.again, u)
-		}
+		w.completeOne(u, now)
 	}
 	return w.st.Error == 0
+}
+
+// completeOne takes a finished I/O, which is free then, or to be offered again.
+func (w *worker) completeOne(u *engines.IO, now int64) {
+	l := &w.loop
+	if !w.complete(u, now) && w.st.Error == 0 {
+		l.again = append(l.again, u)
+		return
+	}
+	u.User = 0
+	l.free = append(l.free, u)
+	if l.tracked {
+		w.gen.Completed(int(u.FileIndex))
+	}
 }
 
 // quiesce submits what is pending and waits for all I/O in flight. It reports whether the job goes on.

@@ -82,6 +82,11 @@ func (s *flowShare) wait() bool {
 				return false
 			}
 			sys.Sleep(s.pause)
+		case w.zones != nil: // others wait for the zones that its I/O holds
+			if !w.quiesce() {
+				return false
+			}
+			sys.Sleep(nap)
 		case w.loop.inflight > 0:
 			if !w.reap(0) {
 				return false

@@ -28,22 +28,24 @@ type loop struct {
 	low         int // a full queue is reaped down to this depth: iodepth_low
 	polling     bool
 
-	careful bool  // something is to be done around each I/O: rates, pauses, overlap, flows, latency targets
-	tracked bool  // the generator wants to know of completed I/Os
-	refill  bool  // buffers are filled anew for each write
-	stamps  bool  // latencies are measured
-	timeout int64 // ns the measured part may take; 0: no limit
-	rampEnd int64 // ns of ramp_time
-	nextPub int64 // when the counters are published again
-	ticks   uint32
-	now     int64 // the last time read
+	careful  bool  // something is to be done around each I/O: rates, pauses, overlap, flows, latency targets
+	tracked  bool  // the generator wants to know of completed I/Os
+	refill   bool  // buffers are filled anew for each write, before it starts
+	scramble bool  // a few words of them change, once it has started
+	stamps   bool  // latencies are measured
+	timeout  int64 // ns the measured part may take; 0: no limit
+	rampEnd  int64 // ns of ramp_time
+	nextPub  int64 // when the counters are published again
+	ticks    uint32
+	now      int64 // the last time read
 
 	lastOp engines.Op // the last one that the engine accepted
 
-	loops  int
-	issued [job.NDirs]uint64 // I/Os, for thinktime
-	blocks [job.NDirs]uint64 // completed I/Os
-	moved  [job.NDirs]uint64 // completed bytes, all passes
+	batches batches
+	loops   int
+	issued  [job.NDirs]uint64 // I/Os, for thinktime
+	blocks  [job.NDirs]uint64 // completed I/Os
+	moved   [job.NDirs]uint64 // completed bytes, all passes
 }
 
 // publishEvery is how often, in ns, a running worker lets the helper see its counters.
@@ -109,10 +111,11 @@ func (l *loop) begin(w *worker, now int64) {
 	l.tracked = w.gen.NeedsCompletions()
 	l.reqs = make([]workload.Req, max(l.batchMax, 16))
 	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0 || w.lat != nil ||
-		w.flow != nil
+		w.flow != nil || w.zones != nil
 	if l.careful {
 		l.reqs = l.reqs[:1]
 	}
+	l.initBatches(w)
 }
 
 // pass does I/O until the generator's pass is over, the time is up, or something went wrong; what is in flight is then
@@ -126,6 +129,8 @@ func (w *worker) pass() {
 	switch {
 	case w.vfy != nil:
 		w.vfy.loop()
+	case w.off != nil:
+		w.passOffload()
 	case w.doer != nil:
 		w.passSync()
 	default:
@@ -163,9 +168,12 @@ func (w *worker) passSync() {
 		}
 		w.load(u, &l.ahead[0])
 		l.ahead = l.ahead[1:]
+		if l.refill && u.Op == engines.Write {
+			w.filler.Fill(u)
+		}
 		now = w.stamp(now)
 		u.Start = now
-		if l.refill && u.Op == engines.Write {
+		if l.scramble && u.Op == engines.Write {
 			w.filler.Fill(u)
 			now = w.stamp(now)
 		}
@@ -304,6 +312,10 @@ func (w *worker) fill() workload.Verdict {
 			return v
 		}
 		room -= n
+		if l.batches.issue {
+			w.readyAll(l.reqs[:n])
+			continue
+		}
 		for i := range l.reqs[:n] {
 			if !w.ready(&l.reqs[i]) {
 				return workload.End
@@ -323,8 +335,11 @@ func (w *worker) ready(req *workload.Req) bool {
 		l.free = append(l.free, u)
 		return false
 	}
-	u.Start = w.stampNow()
 	if l.refill && u.Op == engines.Write {
+		w.filler.Fill(u)
+	}
+	u.Start = w.stampNow()
+	if l.scramble && u.Op == engines.Write {
 		w.filler.Fill(u)
 	}
 	if w.trace != nil {
@@ -348,6 +363,8 @@ func (w *worker) load(u *engines.IO, req *workload.Req) {
 	if l.arena != nil && req.Len <= l.size {
 		i := int(u.Index) * l.size
 		u.Buf = l.arena[i : i+req.Len : i+l.size]
+	} else if w.ranger != nil {
+		w.ranger.SetRanges(u, w.gen.Ranges())
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 // can run.
 func (w *worker) prepare() bool {
 	steps := []func() error{
-		w.credentials, w.affinity, w.lockMemory, w.openReplay, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.contents, w.lateLayout,
-		w.generator, w.lockFiles, w.verification, w.openTrace, w.preRun, w.preRead,
+		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.contents, w.lateLayout,
+		w.generator, w.lockFiles, w.verification, w.openTrace, w.stepIn, w.preRun, w.preRead,
 	}
 	for _, step := range steps {
 		err := step()
@@ -124,7 +124,7 @@ const ioBytes = 256
 // buffers allocates all I/Os and the memory of their buffers.
 func (w *worker) buffers() error {
 	depth := w.job.IODepth
-	if w.drv.Traits.Sync {
+	if w.drv.Traits.Sync && !offloaded(w.job) {
 		depth = 1
 	}
 	if have, err := sys.PhysicalMemory(); err == nil && uint64(depth) > have/ioBytes {
@@ -175,7 +175,7 @@ func (w *worker) needsData() bool {
 
 // openEngine opens the engine with all buffers in place.
 func (w *worker) openEngine() error {
-	if w.drv.Traits.Sync && w.job.IODepth > 1 {
+	if w.drv.Traits.Sync && w.job.IODepth > 1 && !offloaded(w.job) {
 		w.r.note("%s: ioengine %s is synchronous, iodepth %d is capped at 1", w.job.Name, w.drv.Name, w.job.IODepth)
 	}
 	if err := w.newEngine(); err != nil {
@@ -194,6 +194,9 @@ func (w *worker) openEngine() error {
 // newEngine opens the engine with the buffers and files there are.
 func (w *worker) newEngine() error {
 	l := &w.loop
+	if offloaded(w.job) {
+		return w.openOffload()
+	}
 	var files []*engines.File
 	if w.set != nil {
 		files = w.set.Files
@@ -258,11 +261,15 @@ func (w *worker) generator() error {
 	for i, f := range w.set.Files {
 		files[i] = workload.File{Offset: f.Offset, Length: f.Length, Size: f.Size, Name: f.Name}
 	}
-	cfg := workload.Config{Job: w.job, Files: files, TotalSize: w.set.TotalSize, IOSize: w.set.IOSize, Events: w}
+	cfg := workload.Config{Job: w.job, Files: files, TotalSize: w.set.TotalSize, IOSize: w.set.IOSize, Events: w,
+		Memory: w.mapMemory}
 	w.rate = newRates(w)
 	w.think = newThink(w)
 	if w.rate != nil {
 		cfg.Pace = w.rate.pace
+	}
+	if w.zones != nil {
+		cfg.Zones = w.zones
 	}
 	w.flow.join()
 	if w.replay != nil {
@@ -274,6 +281,7 @@ func (w *worker) generator() error {
 		return err
 	}
 	w.gen = gen
+	w.ranger = w.newRanger()
 	w.total.Store(gen.Remaining())
 	if w.job.FillDevice && w.set.FillSize > 0 {
 		w.total.Store(w.set.FillSize)
@@ -300,7 +308,8 @@ func (w *worker) contents() error {
 	for _, u := range w.loop.ios {
 		w.filler.Init(w.loop.full(u))
 	}
-	w.loop.refill = w.filler.PerIO()
+	w.loop.refill = w.filler.Refills()
+	w.loop.scramble = w.filler.PerIO() && !w.loop.refill
 	return nil
 }
 

@@ -35,7 +35,14 @@ func (r *runner) result(final bool) *report.Result {
 		}
 		j.Extra.GCCycles = uint64(collections() - r.collections)
 		j.Elapsed = uint64(now-r.genesis)/1e9 + 1
-		if w := r.workers[i]; final && w.st.Error != 0 {
+		if w := r.workers[i]; w.refused && j.Error != 0 {
+			c := *j
+			c.Error = 0
+			j, jobs[i] = &c, &c
+			if final {
+				res.Failed++
+			}
+		} else if final && w.st.Error != 0 {
 			res.Failed++
 		}
 	}
@@ -45,6 +52,10 @@ func (r *runner) result(final bool) *report.Result {
 		res.Jobs = append(res.Jobs, report.Job{Job: *row, Given: r.given(row.Last), EtaSec: r.etaFor(final, now)})
 	}
 	r.disksInto(res)
+	if final && r.cfg.Environment {
+		res.Env = r.environment()
+	}
+	res.Idle, _ = r.idle.read() // the end has told of an error
 	r.mu.Lock()
 	res.Warnings = append(stats.BaseNotes(jobs), r.warnings...)
 	res.Interrupted = r.interrupted

@@ -20,6 +20,7 @@ import (
 	"fiord/report"
 	"fiord/run/layout"
 	"fiord/stats"
+	"fiord/zoned"
 )
 
 // ErrAborted is returned when a second stop request ended the run at once: there is no result.
@@ -46,8 +47,14 @@ type Config struct {
 	Report <-chan struct{}
 	// Stop asks for an orderly end at the first value, for an immediate one at the second.
 	Stop <-chan struct{}
+	Idle *IdleProfile // nil: CPU idleness is not measured
+	// Environment asks for the machine, devices and file systems in the final result. They are looked at after the run.
+	Environment bool
+
 	// Print takes the lines that fio prints while it runs, such as "x: Laying out IO file"; no newline at the end.
 	Print func(line string)
+	// Failed takes the lines that say why a job ended with an error; no newline at the end. Nil: Print takes them.
+	Failed func(line string)
 	// Warn takes lines that fio prints to standard error, such as an I/O error; no newline at the end.
 	Warn func(line string)
 }
@@ -64,7 +71,7 @@ func Run(cfg Config) (*report.Result, error) {
 
 // run is the run itself, from the layout of the files to the report.
 func (r *runner) run() (*report.Result, error) {
-	defer quiet(len(r.workers)+asyncThreads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
+	defer quiet(len(r.workers)+asyncThreads(r.cfg.Jobs)+offloadThreads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
 	r.collections = collections()
 	if err := r.mergeTraces(); err != nil {
 		return nil, err
@@ -74,7 +81,13 @@ func (r *runner) run() (*report.Result, error) {
 	if !r.layOut() {
 		return nil, ErrAborted
 	}
+	idle, err := startIdle(r.cfg.Idle)
+	if err != nil {
+		return nil, err
+	}
+	r.idle = idle
 	r.disks.Start()
+	r.idle.begin()
 	r.genesis = clock.Now()
 	r.steady = newSteadyUnits(r)
 	helperDone := make(chan struct{})
@@ -97,6 +110,9 @@ func (r *runner) run() (*report.Result, error) {
 		return nil, ErrAborted
 	}
 	r.disks.Update()
+	if err := r.idle.end(); err != nil {
+		r.warn("%v", err)
+	}
 	return r.result(true), r.closeLogs()
 }
 
@@ -108,8 +124,11 @@ type runner struct {
 	agg      *iolog.AggLogs
 	disks    *stats.DiskUtil
 	locks    *layout.Registry // of files being laid out
+	overlap  *overlapTable
+	zones    zoned.Registry
 	exitAll  bool
 
+	idle      *idleMeter
 	fileLocks fileLocks // lockfile
 	waits     bool      // some job has wait_for
 	steady    []*steadyUnit
@@ -130,7 +149,7 @@ type runner struct {
 // newRunner makes the workers without starting anything.
 func newRunner(cfg Config) (*runner, error) {
 	r := &runner{cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{}),
-		registry: iolog.NewRegistry(), disks: stats.NewDiskUtil(), locks: new(layout.Registry), exitAll: exitAll(cfg.Jobs)}
+		registry: iolog.NewRegistry(), disks: stats.NewDiskUtil(), locks: new(layout.Registry), overlap: newOverlapTable(), exitAll: exitAll(cfg.Jobs)}
 	if err := useClock(cfg.Jobs); err != nil {
 		return nil, err
 	}
@@ -145,6 +164,9 @@ func newRunner(cfg Config) (*runner, error) {
 		d := drivers[j.IOEngine]
 		if d == nil {
 			return nil, fmt.Errorf("job %q: ioengine %q: no such engine", j.Name, j.IOEngine)
+		}
+		if offloaded(j) && d.Traits.NoOffload {
+			return nil, fmt.Errorf("job %q: io_submit_mode=offload: ioengine %s cannot be used with it; synchronous engines can", j.Name, d.Name)
 		}
 		if d.Probe != nil {
 			if err := d.Probe(); err != nil {
@@ -247,7 +269,7 @@ func quiet(workers int, remember bool) func() {
 	if want := min(workers+2, 1024); procs < want {
 		runtime.GOMAXPROCS(want)
 	}
-	runtime.GC()
+	// No collection now either: what waits for its sweepers never ends under a real-time policy on one CPU.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	const headroom, doubled = 512 << 20, 200
@@ -321,6 +343,15 @@ func (r *runner) print(line string) {
 	if r.cfg.Print != nil {
 		r.cfg.Print(line)
 	}
+}
+
+// failed shows why a job ended.
+func (r *runner) failed(line string) {
+	if r.cfg.Failed != nil {
+		r.cfg.Failed(line)
+		return
+	}
+	r.print(line)
 }
 
 // warn shows an error line as it happens, or keeps it for the report where nobody listens.

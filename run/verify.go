@@ -26,6 +26,7 @@ type verifier struct {
 	replay    bool // experimental_verify: the generator repeats the writes, there is no history
 	serial    bool // writes that overlap what is in flight wait
 	readsOnly bool // the job only reads: every read is checked
+	compare   bool // the device compares, there is nothing to check here
 	refill    bool // verify=null: contents are as without verify
 
 	checking    bool       // the pass reads back
@@ -93,8 +94,8 @@ func newVerifier(w *worker) (*verifier, error) {
 	// what was never written.
 	v.replay = j.ExperimentalVerify && !j.RW.Read && !j.RW.Trim && j.RandRepeat && !j.IsSet("randseed") && !overwrites(j)
 	v.keep = j.RW.Write && (j.DoVerify || v.trims()) && !v.replay
-	sorted := overwrites(j)
-	v.serial = sorted && !w.drv.Traits.Sync
+	sorted := overwrites(j) || j.VerifyOnly && j.VerifyStateLoad && j.Loops > 1
+	v.serial = (sorted || j.RW.Trim && j.RW.Write) && !w.drv.Traits.Sync
 	v.hist = newHistory(sorted)
 	v.refill = !s.Checks() && w.filler != nil && w.filler.PerIO() &&
 		(j.IsSet("refill_buffers") || j.BufferCompressPercentage > 0 || j.DedupePercentage > 0)
@@ -119,6 +120,7 @@ func overwrites(j *job.Job) bool {
 
 // start is called when the I/Os exist.
 func (v *verifier) start() error {
+	v.compare = comparesAt(v.w.eng)
 	v.ios = make([]verifiedIO, len(v.w.loop.ios))
 	v.inFlight = make([]atomic.Uint64, len(v.ios))
 	for i := range v.inFlight {
@@ -148,7 +150,11 @@ func (w *worker) cycle() bool {
 	if w.st.Error != 0 || w.stopping() || !done || w.loop.bytes() == before {
 		return false
 	}
-	if !v.readsBack() || v.readsOnly {
+	if v.readsOnly && v.readsBack() {
+		v.between() // as in fio: files that were done before the job had read all it may are read again
+		return true
+	}
+	if !v.readsBack() {
 		return true
 	}
 	v.between()
@@ -166,7 +172,7 @@ func (v *verifier) writePass() bool {
 	v.hist.clear()
 	v.checking = false
 	if w.job.VerifyOnly && w.job.RW.Write {
-		return v.dryRun()
+		return v.dryPasses()
 	}
 	if v.readsOnly && !w.ramping {
 		w.enter(stateVerifying)

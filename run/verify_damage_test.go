@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,6 +40,19 @@ var damages = []damage{
 	{"misdirected", func(f *os.File, off int64, new, _ []byte) error {
 		return put(f, new, off-int64(len(new)))
 	}},
+	{"swapped", func(f *os.File, off int64, new, _ []byte) error {
+		other := make([]byte, len(new))
+		if _, err := f.ReadAt(other, off-int64(len(new))); err != nil {
+			return err
+		}
+		if err := put(f, new, off-int64(len(new))); err != nil {
+			return err
+		}
+		return put(f, other, off)
+	}},
+	{"trimmed", func(f *os.File, off int64, new, _ []byte) error {
+		return syscall.Fallocate(int(f.Fd()), punchHole, off, int64(len(new)))
+	}},
 	{"cut off", func(f *os.File, off int64, _, _ []byte) error { return f.Truncate(off) }},
 }
 
@@ -66,11 +81,13 @@ func (v *syncVandal) Do(u *engines.IO) {
 	v.hurt(u)
 }
 
-// vandalise makes a driver of d whose engine does dmg to block n of the file, of which before is the old contents.
-func vandalise(t *testing.T, d *engines.Driver, dmg damage, target int64, before []byte) *engines.Driver {
+// vandalise makes a driver of d whose engine does the damages to the blocks of the file at targets, of which before is the
+// old contents.
+func vandalise(t *testing.T, d *engines.Driver, targets map[int64]damage, before []byte) *engines.Driver {
 	c := *d
 	hurt := func(u *engines.IO) {
-		if u.Op != engines.Write || u.Offset != target || u.Errno != 0 {
+		dmg, ok := targets[u.Offset]
+		if !ok || u.Op != engines.Write || u.Errno != 0 {
 			return
 		}
 		f, err := os.OpenFile(u.File.Name, os.O_RDWR, 0)
@@ -80,10 +97,10 @@ func vandalise(t *testing.T, d *engines.Driver, dmg damage, target int64, before
 		}
 		defer f.Close()
 		fresh := make([]byte, len(u.Buf))
-		if _, err := f.ReadAt(fresh, target); err != nil {
+		if _, err := f.ReadAt(fresh, u.Offset); err != nil {
 			t.Error(err)
 		}
-		if err := dmg.do(f, target, fresh, before[target:target+int64(len(fresh))]); err != nil {
+		if err := dmg.do(f, u.Offset, fresh, before[u.Offset:u.Offset+int64(len(fresh))]); err != nil {
 			t.Error(err)
 		}
 	}
@@ -100,8 +117,8 @@ func vandalise(t *testing.T, d *engines.Driver, dmg damage, target int64, before
 	return &c
 }
 
-// damageBlocks and damageBS are the size of the file that is damaged, and target the block: the last one of all kinds of
-// order, so that nothing is written behind it.
+// damageBlocks and damageBS are the size of the file that is damaged. A damage hits one block of it or that and the one
+// before, so every third is one that may be hit.
 const (
 	damageBlocks = 24
 	damageBS     = 4096
@@ -129,32 +146,44 @@ var damageTypes = []struct{ now, before string }{
 	{"verify=sha512", "verify=sha512"}, {"verify=sha3-224", "verify=sha3-224"}, {"verify=sha3-256", "verify=sha3-256"},
 	{"verify=sha3-384", "verify=sha3-384"}, {"verify=sha3-512", "verify=sha3-512"}, {"verify=meta", "verify=meta"},
 	{"verify=pattern_hdr verify_pattern=0x1234%o", "verify=pattern_hdr verify_pattern=0x99"},
+	{"verify=pattern_hdr verify_pattern=0x1234", "verify=pattern_hdr verify_pattern=0x1234"},
 	{"verify=pattern verify_pattern=0x1234%o", "verify=pattern verify_pattern=0x99"},
+	{"verify=pattern verify_pattern=0x1234", "verify=pattern verify_pattern=0x1234"},
 }
 
-// seesDamage reports whether the type can find the damage: verify=meta looks at headers alone.
+// blind are the kinds of damage that a type cannot find, with the reason.
+var blind = map[string]struct{ why, damages string }{
+	"verify=meta": {"it looks at the header alone, and what it says holds of these blocks", "bit flipped, torn"},
+	"verify=pattern_hdr verify_pattern=0x1234": {"every block holds the same pattern behind its header", "torn"},
+	"verify=pattern verify_pattern=0x1234": {"every block is like every other, and like what was there before",
+		"stale, torn, misdirected, swapped"},
+}
+
+// seesDamage reports whether the type can find the damage.
 func seesDamage(typ, damage string) bool {
-	return !strings.HasPrefix(typ, "verify=meta") || damage != "bit flipped" && damage != "torn"
+	return !strings.Contains(blind[typ].damages, damage)
 }
 
 // TestDamage damages one block of a job right after it was written, in every way, and wants every type to find it: with
 // engines that are synchronous and not, with and without verify_async and verify_backlog. Without damage nothing is found.
 func TestDamage(t *testing.T) {
-	ways := []struct {
+	type way struct {
 		driver  *engines.Driver
 		options string
-	}{
-		{psyncDriver(), "ioengine=psync"},
-		{psyncDriver(), "ioengine=psync verify_async=2"},
-		{psyncDriver(), "ioengine=psync verify_backlog=4"},
+	}
+	ways := []way{
 		{libaio.Driver(), "ioengine=libaio iodepth=32"},
-		{uring.Driver(), "ioengine=io_uring iodepth=1"},
-		{uring.Driver(), "ioengine=io_uring iodepth=32"},
-		{uring.Driver(), "ioengine=io_uring iodepth=32 verify_async=2"},
 		{uring.Driver(), "ioengine=io_uring iodepth=32 verify_backlog=4 verify_async=2"},
 	}
+	for _, d := range []*engines.Driver{psyncDriver(), uring.Driver()} {
+		for _, depth := range []string{" iodepth=1", " iodepth=32"} {
+			for _, check := range []string{"", " verify_async=2", " verify_backlog=4"} {
+				ways = append(ways, way{d, "ioengine=" + d.Name + depth + check})
+			}
+		}
+	}
 	if testing.Short() {
-		ways = ways[4:7]
+		ways = ways[:3]
 	}
 	for _, way := range ways {
 		t.Run(way.options, func(t *testing.T) {
@@ -195,17 +224,37 @@ func damageType(t *testing.T, d *engines.Driver, way, now, before string) {
 	if e, said := verifyOnce(t, []*engines.Driver{d}, path, "rw=randwrite "+now+" "+way); e != 0 || len(said) > 0 {
 		t.Errorf("%s without damage: error %d: %q", now, e, said)
 	}
-	const target = (damageBlocks - 1) * damageBS
-	for _, dmg := range damages {
-		if !seesDamage(now, dmg.name) || dmg.name == "misdirected" && strings.Contains(way, "backlog") {
-			continue // with a backlog the block that is overwritten may have been checked before
-		}
+	for _, targets := range damageTargets(now, way) {
 		if err := os.WriteFile(path, old, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e, said := verifyOnce(t, []*engines.Driver{vandalise(t, d, dmg, target, old)}, path, "rw=write "+now+" "+way)
-		if e == 0 || len(said) == 0 && dmg.name != "cut off" { // a read of nothing is an I/O error
-			t.Errorf("%s, %s: error %d, said %q", now, dmg.name, e, said)
+		e, said := verifyOnce(t, []*engines.Driver{vandalise(t, d, targets, old)}, path, "rw=write continue_on_error=verify "+now+" "+way)
+		for at, dmg := range targets {
+			if dmg.name == "misdirected" {
+				at -= damageBS // which has the contents of the one behind
+			}
+			found := slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, fmt.Sprintf("block: offset=%d,", at)) })
+			if cut := dmg.name == "cut off"; !cut && !found || cut && e == 0 && !found { // a read of nothing is an I/O error
+				t.Errorf("%s, %s: error %d, said %q", now, dmg.name, e, said)
+			}
 		}
 	}
+}
+
+// damageTargets are the damages that the type can find, by the place of the block, for one run each. Cutting off the file
+// comes alone.
+func damageTargets(typ, way string) []map[int64]damage {
+	several, cut := map[int64]damage{}, map[int64]damage{}
+	for i, dmg := range damages {
+		switch {
+		case !seesDamage(typ, dmg.name):
+		case dmg.name == "misdirected" && strings.Contains(way, "backlog"):
+			// the block that is overwritten may have been checked before
+		case dmg.name == "cut off":
+			cut[(damageBlocks-1)*damageBS] = dmg
+		default:
+			several[int64(3*i+1)*damageBS] = dmg
+		}
+	}
+	return []map[int64]damage{several, cut}
 }

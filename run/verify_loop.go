@@ -30,7 +30,11 @@ func (v *verifier) loopSync() {
 			v.giveBack(u)
 			return
 		}
-		u.Issued = w.stampNow()
+		if v.ios[u.Index].listed {
+			u.Issued = u.Start // nothing was done since
+		} else {
+			u.Issued = w.stampNow()
+		}
 		w.doer.Do(u)
 		for !v.finish(u, w.stampNow()) {
 			u.Issued = l.now // the rest of a short transfer
@@ -175,7 +179,7 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 	missing := len(u.Buf) - u.Done // at the end of a file or device
 	switch x.role {
 	case roleWrite:
-		if errno != 0 {
+		if !good || missing > 0 { // a short write after which the job ended is not there either
 			v.lose(u, x)
 		} else {
 			v.inFlight[u.Index].Store(verify.NoNumber)
@@ -193,7 +197,9 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 		}
 	}
 	v.release(u, x)
-	if x.role != roleCheck || !good {
+	compared := u.Compare
+	u.Compare = false
+	if x.role != roleCheck || !good || compared {
 		return ioDone
 	}
 	x.filled = 0

@@ -96,6 +96,7 @@ func (v *verifier) loadCheck(u *engines.IO, p *piece) workload.Verdict {
 	x := &v.ios[u.Index]
 	*x = verifiedIO{role: roleCheck, listed: true, trimmed: p.trimmed, offset: p.offset, number: p.number, seed: p.seed}
 	v.hist.recycle(p)
+	v.expect(u, x)
 	u.Start = w.stampNow()
 	v.countOther(u)
 	return workload.Issue
@@ -160,6 +161,10 @@ func (v *verifier) nextOwn(u *engines.IO) workload.Verdict {
 		if n == 0 {
 			return verdict
 		}
+		if p := w.zones.takeInstead(); p != nil {
+			w.gen.Completed(v.req[0].File)
+			return v.loadCheck(u, p)
+		}
 		w.load(u, &v.req[0])
 		x := &v.ios[u.Index]
 		*x = verifiedIO{offset: u.Offset, filled: x.filled}
@@ -174,6 +179,8 @@ func (v *verifier) nextOwn(u *engines.IO) workload.Verdict {
 				u.User = 0
 				return workload.End
 			}
+		case u.Op == engines.Trim:
+			v.trimmed(&v.req[0])
 		case u.Op == engines.Read && v.readsOnly:
 			if skip, stop := v.read(u, x); stop {
 				u.User = 0

@@ -83,6 +83,25 @@ func (v *verifier) stopsAt(number uint64) bool {
 // skips reports whether the loaded state says that the write may not be there.
 func (v *verifier) skips(number uint64) bool { return v.state != nil && v.state.Lost(number) }
 
+// dryPasses works out what the writer has written: one pass, or with a saved state as many as the job may have and the state
+// covers, with what the later ones have overwritten taken out.
+//
+// fio differs: it looks at one pass alone, and finds what the next one has overwritten to be bad.
+func (v *verifier) dryPasses() bool {
+	w := v.w
+	for n := uint64(1); ; n++ {
+		before := v.issued
+		if !v.dryRun() {
+			return false
+		}
+		if v.state == nil || v.issued >= v.state.NumberIO || v.issued == before || !w.job.TimeBased && n >= uint64(w.job.Loops) || w.stopping() {
+			return true
+		}
+		w.gen.NextPass()
+		v.rewind()
+	}
+}
+
 // dryRun goes through the writes of a pass without doing them (verify_only) and reports whether there are any.
 //
 // fio differs: it stops at the first write that was in flight when the state was saved. The later ones that had completed
@@ -102,8 +121,8 @@ func (v *verifier) dryRun() bool {
 		if v.trims() {
 			w.gen.Beyond(v.hist.forTrim > 0)
 		}
-		if w.replay == nil && w.gen.Exhausted() {
-			break
+		if w.replay == nil && !(w.job.TimeBased && v.state != nil) && w.gen.Exhausted() {
+			break // of a job that goes by time the state says where it ends
 		}
 		if n, _ := w.next(v.req[:]); n == 0 {
 			break
@@ -121,8 +140,11 @@ func (v *verifier) dryRun() bool {
 		if r.Op.IsData() {
 			v.countDry(r.Op, r.Len)
 		}
-		if r.Op == engines.Write {
+		switch r.Op {
+		case engines.Write:
 			v.recordDry(r)
+		case engines.Trim:
+			v.trimmed(r)
 		}
 	}
 	if err := w.gen.Err(); err != nil {
@@ -164,13 +186,26 @@ func (v *verifier) recordDry(r *workload.Req) {
 	}
 	u := engines.IO{FileIndex: int32(r.File), Offset: r.Offset, Len: r.Len}
 	if v.skips(number) {
-		p := v.hist.piece()
-		p.file, p.offset, p.length = u.FileIndex, u.Offset, u.Len
-		v.hist.forget(p)
-		v.hist.recycle(p)
+		v.lost(r)
 		return
 	}
 	v.record(&u, number, seed)
+}
+
+// lost takes out of the history what a write or trim that may or may not have been done overlaps.
+func (v *verifier) lost(r *workload.Req) {
+	p := v.hist.piece()
+	p.file, p.offset, p.length = int32(r.File), r.Offset, r.Len
+	v.hist.forget(p)
+	v.hist.recycle(p)
+}
+
+// trimmed takes out of the history what the job itself trims. Where it writes no block twice it trims none that it has
+// written.
+func (v *verifier) trimmed(r *workload.Req) {
+	if v.keep && v.hist.sorted {
+		v.lost(r)
+	}
 }
 
 // end stops the threads of verify_async and saves the state.

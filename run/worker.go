@@ -34,17 +34,21 @@ type worker struct {
 
 	set    *layout.Set
 	gen    *workload.Generator
-	filler *workload.Filler // nil: buffers stay as they are
-	logs   *iolog.JobLogs   // nil: none
-	trace  *iolog.Trace     // nil: none
-	replay *replay          // nil: I/Os come from the generator
-	flow   *flowShare       // nil: the job is in no flow
-	locks  *locker          // nil: no locks around submissions
-	vfy    *verifier        // nil: the job does not verify
+	filler *workload.Filler     // nil: buffers stay as they are
+	logs   *iolog.JobLogs       // nil: none
+	trace  *iolog.Trace         // nil: none
+	replay *replay              // nil: I/Os come from the generator
+	flow   *flowShare           // nil: the job is in no flow
+	locks  *locker              // nil: no locks around submissions
+	zones  *zones               // nil: no zonemode=zbd
+	vfy    *verifier            // nil: the job does not verify
+	ranger engines.RangeTrimmer // nil: a trim has one range
 
 	eng   engines.Engine
+	off   *offload           // not nil: it is eng, for other threads do the I/O
 	doer  engines.SyncEngine // not nil: I/O is done inside Do and never in flight
 	arena *sys.Arena
+	maps  []*sys.Arena // of the random maps
 
 	loop  loop // the hot loop's own state
 	rate  *rates
@@ -53,6 +57,7 @@ type worker struct {
 
 	st          stats.Job
 	usage       sys.Usage // at the start of the measured part
+	callsBefore [2]uint64 // system calls for submits and reaps before it
 	snap        snapshot
 	ended       chan struct{}    // closed when the worker has ended
 	steady      *steadyUnit      // nil: no steadystate
@@ -65,9 +70,11 @@ type worker struct {
 	ramping     bool
 	special     bool // next must look further than the generator
 	errShown    int  // io_u errors printed
+	refused     bool // failed by an option of its own: fio reports error 0
 
 	watched bool                // finished I/Os are logged or held against limits
 	maxLat  [job.NDirs]int64    // max_latency in ns, 0: none
+	node    string              // the NUMA node of auto_numa, for the report
 	ioprio  uint16              // of the thread
 	prios   [job.NDirs][]uint16 // priorities that I/Os can get from the engine; nil: all the same
 }
@@ -99,6 +106,7 @@ func newWorker(r *runner, j *job.Job, d *engines.Driver) (*worker, error) {
 	if w.vfy, err = newVerifier(w); err != nil {
 		return nil, err
 	}
+	w.zones = newZones(w)
 	return w, nil
 }
 
@@ -192,6 +200,9 @@ func (w *worker) layOut() {
 	if w.drv.Sizer != nil {
 		env.Sizer = w.drv.Sizer(w.job)
 	}
+	if w.zones != nil {
+		env.Zones = w.zones
+	}
 	set, err := layout.Prepare(w.job, w.drv, env)
 	if errors.Is(err, layout.ErrStopped) {
 		w.terminate() // asked to, so it is no error of the job
@@ -263,8 +274,10 @@ func (w *worker) begin() {
 	now := clock.Now()
 	w.start = now
 	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
-	w.usage, _ = sys.ThreadUsage()
-	w.st.LatencyDepth = w.job.IODepth
+	w.usage, _ = w.threadUsage()
+	if !w.job.CreateOnly { // fio sets it when the I/O begins
+		w.st.LatencyDepth = w.job.IODepth
+	}
 	if w.lat = newLatTarget(w.job, len(w.loop.ios)); w.lat != nil {
 		w.watched = true
 		w.lat.begin(now, 0)
@@ -299,7 +312,7 @@ func (w *worker) end() {
 
 // addUsage stores in j what the thread has used since the start of the measured part.
 func (w *worker) addUsage(j *stats.Job) {
-	u, err := sys.ThreadUsage()
+	u, err := w.threadUsage()
 	if err != nil {
 		return
 	}
@@ -329,6 +342,8 @@ func (w *worker) keepRunning() bool {
 		return false
 	case w.replay != nil:
 		return w.replay.once()
+	case w.gen.Full():
+		return false
 	case w.job.TimeBased:
 		return true
 	case w.loop.loops < w.job.Loops:
@@ -346,6 +361,9 @@ func (w *worker) nextPass() error {
 	w.gen.NextPass()
 	w.filler.NextPass()
 	w.vfy.rewind()
+	if p, ok := w.eng.(engines.PassStarter); ok {
+		p.NextPass()
+	}
 	if w.rate != nil {
 		w.rate.pacer.NextPass()
 	}
@@ -390,11 +408,12 @@ func (w *worker) failErr(err error, fn string) {
 	if fe != nil && fe.Hint != "" {
 		w.r.warn("  %s", fe.Hint)
 	}
+	w.refused = fe != nil && fe.Refused
 }
 
 // announce prints the line that fio prints when a job ends with an error.
 func (w *worker) announce() {
 	if w.st.Error != 0 {
-		w.r.print(fmt.Sprintf("fio: pid=%d, err=%d/%s", w.st.Pid, w.st.Error, w.st.ErrorText))
+		w.r.failed(fmt.Sprintf("fio: pid=%d, err=%d/%s", w.st.Pid, w.st.Error, w.st.ErrorText))
 	}
 }

@@ -43,9 +43,9 @@ func newDiskUtil(sys sysfs.FS, now func() time.Time) *DiskUtil {
 // Add watches the disk below a file, which need not exist yet, or the block device that path is. Files on no disk, and
 // character devices, sockets and pipes, are passed over.
 //
-// fio differs: it does not follow a symbolic link to a device.
+// A symbolic link stands for itself, as in fio: below it is the disk of its folder.
 func (u *DiskUtil) Add(path string) {
-	if dev, ok := deviceOf(path); ok {
+	if dev, ok := deviceOf(path, os.Lstat); ok {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.addDevice(dev)
@@ -53,8 +53,8 @@ func (u *DiskUtil) Add(path string) {
 }
 
 // deviceOf is the number of the block device that path is or lies on.
-func deviceOf(path string) (dev uint64, ok bool) {
-	info, err := os.Stat(path)
+func deviceOf(path string, stat func(string) (os.FileInfo, error)) (dev uint64, ok bool) {
+	info, err := stat(path)
 	if err != nil {
 		info, err = os.Stat(filepath.Dir(path))
 	}
@@ -217,7 +217,7 @@ func aggregate(slaves []Disk) *DiskAgg {
 // The notes tell of disks that have no schedulers.
 func (u *DiskUtil) SetScheduler(name string, paths []string) (notes []string, err error) {
 	for _, path := range paths {
-		dev, ok := deviceOf(path)
+		dev, ok := deviceOf(path, os.Stat)
 		if !ok {
 			continue
 		}

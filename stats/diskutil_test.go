@@ -115,15 +115,15 @@ func TestDeviceOf(t *testing.T) {
 	if err := os.WriteFile(there, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	want, ok := deviceOf(there)
+	want, ok := deviceOf(there, os.Lstat)
 	if !ok {
 		t.Fatal("a file has no device")
 	}
-	if got, ok := deviceOf(filepath.Join(dir, "to be made")); !ok || got != want {
+	if got, ok := deviceOf(filepath.Join(dir, "to be made"), os.Lstat); !ok || got != want {
 		t.Errorf("file to be made: %d, %v, want %d", got, ok, want)
 	}
 	for _, path := range []string{"/dev/null", filepath.Join(dir, "no", "such", "folder")} {
-		if got, ok := deviceOf(path); ok {
+		if got, ok := deviceOf(path, os.Lstat); ok {
 			t.Errorf("%s is on device %d", path, got)
 		}
 	}

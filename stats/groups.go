@@ -10,8 +10,8 @@ import (
 // __show_run_stats does. A job without group_reporting is a row of its own; one with it joins the row before it if that
 // ends in its group. Jobs with stats=0 are left out.
 //
-// fio differs: it counts the rows by another rule than it fills them, and so shows empty rows without a name after them
-// where a job has stats=0 without group_reporting, or joins a row of a job without group_reporting.
+// fio counts the rows by another rule than it fills them. What it counts too many are empty rows without a name, of group
+// -1; they are here too, because readers count rows.
 func BuildGroups(jobs []*Job) (rows []*Job, groups []Group) {
 	top := -1
 	var row *Job
@@ -42,7 +42,34 @@ func BuildGroups(jobs []*Job) (rows []*Job, groups []Group) {
 			r.Dirs[d].setAgg(&groups[r.Group], job.Dir(d))
 		}
 	}
+	for n := countRows(jobs); len(rows) < n; {
+		rows = append(rows, &Job{Group: -1, Elapsed: rowTime(jobs)})
+	}
 	return rows, groups
+}
+
+// countRows is how many rows fio reserves: one for each job without group_reporting, shown or not, and one for each run of
+// jobs with it in one group.
+func countRows(jobs []*Job) (n int) {
+	last := -1
+	for _, j := range jobs {
+		switch {
+		case !j.Opt.GroupReporting:
+			n++
+		case !j.Opt.NoStats && last != j.Group:
+			last = j.Group
+			n++
+		}
+	}
+	return n
+}
+
+// rowTime is the time that the run has taken, which a row without jobs shows like all others.
+func rowTime(jobs []*Job) (sec uint64) {
+	for _, j := range jobs {
+		sec = max(sec, j.Elapsed)
+	}
+	return sec
 }
 
 // newRow makes an empty row that carries what a row has from its first job. Latencies by priority are of interest only
@@ -81,6 +108,9 @@ func (j *Job) describe(src *Job) {
 	j.FirstError = src.FirstError
 	j.TotalErr += src.TotalErr
 	if j.Error == 0 {
+		if src.ErrorText != "" {
+			j.ErrorText = src.ErrorText // also of a job that failed without an errno
+		}
 		switch {
 		case src.Error != 0:
 			j.Error, j.ErrorText = src.Error, src.ErrorText

@@ -69,8 +69,14 @@ func TestBuildGroupsRows(t *testing.T) {
 		}, []row{
 			{"a", 1, 2, 0, 2, [3]uint64{0, 8192}, [3]uint64{0, 2}},
 			{"c", 3, 3, 0, 1, [3]uint64{0, 4096}, [3]uint64{0, 2}},
+			{Group: -1},
 		}},
-		{"stats=0 is left out", func() []*Job {
+		{"stats=0 leaves an empty row", func() []*Job {
+			j := []*Job{measured("a", 1, 0, w), measured("b", 2, 0, w)}
+			j[0].Opt.NoStats = true
+			return j
+		}, []row{{"b", 2, 2, 0, 1, [3]uint64{0, 4096}, [3]uint64{0, 2}}, {Group: -1}}},
+		{"stats=0 in a group is left out", func() []*Job {
 			j := []*Job{measured("a", 1, 0, w), measured("b", 2, 0, w), measured("c", 3, 0, w)}
 			for i := range j {
 				j[i].Opt.GroupReporting = true

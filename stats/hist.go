@@ -38,6 +38,9 @@ func Value(i int) uint64 {
 // Add counts one value in nanoseconds.
 func (h *Hist) Add(ns uint64) { h.Buckets[Index(ns)]++ }
 
+// AddN counts one value in nanoseconds n times.
+func (h *Hist) AddN(ns, n uint64) { h.Buckets[Index(ns)] += n }
+
 // Merge adds the counts of o, which may be nil.
 func (h *Hist) Merge(o *Hist) {
 	if o == nil {

@@ -116,7 +116,9 @@ func TestAddsDoNotAllocate(t *testing.T) {
 	var j Job
 	n := testing.AllocsPerRun(100, func() {
 		h.Add(1234)
+		h.AddN(1234, 3)
 		s.Add(1234)
+		s.AddN(1234, 3)
 		j.MarkDepth(3, 1)
 		j.MarkSubmit(3)
 		j.MarkComplete(3)
@@ -145,15 +147,16 @@ func BenchmarkAdd(b *testing.B) {
 	sink = s.N
 }
 
-func BenchmarkAddAll(b *testing.B) {
+// BenchmarkAddN is the cost of a run of 16 equal values.
+func BenchmarkAddN(b *testing.B) {
+	var h Hist
 	var s Sum
-	vs := make([]uint64, 16)
+	var j Job
 	b.ReportAllocs()
 	for i := range b.N {
-		vs[i&15] = uint64(i)
-		if i&15 == 15 {
-			s.AddAll(vs)
-		}
+		h.AddN(uint64(i), 16)
+		s.AddN(uint64(i), 16)
+		j.MarkLatencies(uint64(i), 16)
 	}
 	sink = s.N
 }

@@ -40,20 +40,23 @@ var latClass = func() (t [1000]uint8) {
 	return t
 }()
 
-// MarkLatency counts one completion latency in the distribution of latencies. fio counts the completion latency of data
+// MarkLatency counts one completion latency in ns.
+func (j *Job) MarkLatency(ns uint64) { j.MarkLatencies(ns, 1) }
+
+// MarkLatencies counts n completion latencies of ns each in the distribution of latencies. fio counts the completion latency of data
 // I/Os here, and nothing with disable_clat.
-func (j *Job) MarkLatency(ns uint64) {
+func (j *Job) MarkLatencies(ns, n uint64) {
 	switch {
 	case ns < 1e3:
-		j.LatNs[latClass[ns]]++
+		j.LatNs[latClass[ns]] += n
 	case ns < 1e6:
-		j.LatUs[latClass[ns/1e3]]++
+		j.LatUs[latClass[ns/1e3]] += n
 	case ns < 1e9:
-		j.LatMs[latClass[ns/1e6]]++
+		j.LatMs[latClass[ns/1e6]] += n
 	case ns < 2e9:
-		j.LatMs[10]++
+		j.LatMs[10] += n
 	default:
-		j.LatMs[11]++
+		j.LatMs[11] += n
 	}
 }
 

@@ -127,6 +127,12 @@ func (e *Extra) merge(src *Extra) {
 	if e.Clock == "" {
 		e.Clock = src.Clock
 	}
+	e.CountsCalls = e.CountsCalls || src.CountsCalls
+	if len(src.CPUs) > 0 {
+		e.CPUs = append(slices.Clone(e.CPUs), src.CPUs...)
+		slices.Sort(e.CPUs)
+		e.CPUs = slices.Compact(e.CPUs)
+	}
 }
 
 func add(dst, src []uint64) {

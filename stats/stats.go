@@ -109,6 +109,8 @@ type Extra struct {
 	Features                []string // kernel features that were really on
 	GCCycles                uint64   // collector cycles inside the run
 	Clock                   string   // clock source
+	CountsCalls             bool     // the engine counts its system calls; else SubmitCalls and ReapCalls say nothing
+	CPUs                    []int    // CPUs that the worker could run on, ascending; nil: not asked for
 }
 
 // Steady is the state of a steadystate search.

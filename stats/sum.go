@@ -31,28 +31,24 @@ func (s *Sum) Add(v uint64) {
 	s.sqHi += hi + c
 }
 
-// AddAll takes several values; it keeps the sums in registers, and so costs less a value than Add.
-func (s *Sum) AddAll(vs []uint64) {
-	if len(vs) == 0 {
+// AddN takes one value n times.
+func (s *Sum) AddN(v, n uint64) {
+	if n == 0 {
 		return
 	}
-	low, high := s.Min, s.Max
-	if s.N == 0 {
-		low = math.MaxUint64
+	if v < s.Min || s.N == 0 {
+		s.Min = v
 	}
-	sum, sumHi, sq, sqHi := s.sum, s.sumHi, s.sq, s.sqHi
+	s.Max = max(s.Max, v)
+	s.N += n
+	hi, lo := bits.Mul64(v, n)
 	var c uint64
-	for _, v := range vs {
-		low, high = min(low, v), max(high, v)
-		sum, c = bits.Add64(sum, v, 0)
-		sumHi += c
-		hi, lo := bits.Mul64(v, v)
-		sq, c = bits.Add64(sq, lo, 0)
-		sqHi += hi + c
-	}
-	s.N += uint64(len(vs))
-	s.Min, s.Max = low, high
-	s.sum, s.sumHi, s.sq, s.sqHi = sum, sumHi, sq, sqHi
+	s.sum, c = bits.Add64(s.sum, lo, 0)
+	s.sumHi += hi + c
+	sqHi, sq := bits.Mul64(v, v)
+	hi, lo = bits.Mul64(sq, n)
+	s.sq, c = bits.Add64(s.sq, lo, 0)
+	s.sqHi += sqHi*n + hi + c
 }
 
 // Merge adds the values of o.

@@ -20,6 +20,7 @@ func TestSum(t *testing.T) {
 		{"by hand", []uint64{2, 4, 4, 4, 5, 5, 7, 9}, 2, 9, 5, math.Sqrt(32.0 / 7)},
 		{"zero first", []uint64{0, 10}, 0, 10, 5, math.Sqrt(50)},
 		{"large and near", []uint64{1 << 62, 1<<62 + 2}, 1 << 62, 1<<62 + 2, 1<<62 + 1, math.Sqrt2},
+		{"equal and large", []uint64{1 << 63, 1 << 63, 1 << 63}, 1 << 63, 1 << 63, 1 << 63, 0},
 		{"largest", []uint64{math.MaxUint64}, math.MaxUint64, math.MaxUint64, math.MaxUint64, 0},
 	} {
 		var s, all, left, right Sum
@@ -31,10 +32,18 @@ func TestSum(t *testing.T) {
 				right.Add(v)
 			}
 		}
-		all.AddAll(c.values)
+		for i := 0; i < len(c.values); {
+			n := 1
+			for i+n < len(c.values) && c.values[i+n] == c.values[i] {
+				n++
+			}
+			all.AddN(c.values[i], uint64(n))
+			all.AddN(c.values[i], 0)
+			i += n
+		}
 		left.Merge(right)
 		if s != all || s != left {
-			t.Errorf("%s: Add, AddAll and Merge differ: %+v, %+v, %+v", c.name, s, all, left)
+			t.Errorf("%s: Add, AddN and Merge differ: %+v, %+v, %+v", c.name, s, all, left)
 		}
 		if s.N != uint64(len(c.values)) || s.Min != c.low || s.Max != c.high {
 			t.Errorf("%s: N, Min, Max = %d, %d, %d", c.name, s.N, s.Min, s.Max)
@@ -53,7 +62,9 @@ func TestSampleMerge(t *testing.T) {
 	var a, b, empty Sample
 	a.Add(10)
 	a.Add(20)
-	b.AddAll([]uint64{100, 140, 120})
+	for _, v := range []uint64{100, 140, 120} {
+		b.Add(v)
+	}
 	got := empty
 	got.Merge(a)
 	got.Merge(empty)

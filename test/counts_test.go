@@ -116,7 +116,7 @@ var countJobs = []struct{ name, args string }{
 }
 
 // TestSameWork holds fiord against a real fio: the same number of I/Os and bytes in each direction, files of the same
-// sizes, the same status. The cases leave out what depends on random numbers, which older versions of fio draw otherwise.
+// sizes, the same keys, the same status; and what must hold of any report. The cases leave out what depends on random numbers, which older versions of fio draw otherwise.
 func TestSameWork(t *testing.T) {
 	fio := findFio(t)
 	for _, c := range countJobs {
@@ -135,6 +135,8 @@ func TestSameWork(t *testing.T) {
 			if diff := cmp.Diff(sizes(t, there), sizes(t, here)); diff != "" {
 				t.Errorf("file sizes (-fio +fiord):\n%s", diff)
 			}
+			samePaths(t, want.stdout, got.stdout)
+			invariants(t, got.stdout, strings.Contains(c.args, "sync"))
 			if len(got.stderr) > 0 && got.status == 0 {
 				t.Errorf("standard error of a good run: %s", got.stderr)
 			}

@@ -37,7 +37,7 @@ func TestExamples(t *testing.T) {
 				}
 			}
 			for name := range sizes(t, dir) {
-				if ext := filepath.Ext(name); ext != ".log" && ext != ".iolog" {
+				if ext := filepath.Ext(name); ext != ".log" && ext != ".fz" && ext != ".iolog" {
 					t.Errorf("left %s behind", name)
 				}
 			}

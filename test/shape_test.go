@@ -77,10 +77,16 @@ func readKids(d *json.Decoder, s *shape) error {
 	return err
 }
 
-// prune drops what depends on the machine or on time, and fiord's own keys.
+// prune drops what depends on the machine or on time, fiord's own keys, and keys that an object has already, as fio's
+// options have when they are given twice.
 func (s *shape) prune() {
 	var kids []*shape
+	seen := map[string]bool{}
 	for _, k := range s.kids {
+		if seen[k.key] {
+			continue
+		}
+		seen[k.key] = true
 		switch k.key {
 		case "fiord", "disk_util":
 			continue

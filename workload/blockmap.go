@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 )
@@ -11,31 +12,56 @@ type blockMap struct {
 	bits   []uint64   // the lowest level
 	levels [][]uint64 // levels[0] is bits
 	blocks uint64
+	memory Block
 }
 
-// maxMapBlocks bounds a map to 16 GiB of memory.
-const maxMapBlocks = 1 << 37
+// mostHeapWords bounds a map on the heap to 16 GiB.
+const mostHeapWords = 1 << 31
 
-func newBlockMap(blocks uint64) (*blockMap, error) {
-	if blocks > maxMapBlocks {
-		return nil, fmt.Errorf("workload: random map: %d blocks need more than 16 GiB of memory; "+
-			"use norandommap or random_generator=lfsr", blocks)
+// heapBlock is where maps lie when the caller of New has no memory for them.
+func heapBlock(words uint64) (Block, error) {
+	if words > mostHeapWords {
+		return Block{}, errors.New("more than 16 GiB")
 	}
+	return Block{Words: make([]uint64, words)}, nil
+}
+
+// newBlockMap makes a map of free blocks with words from memory.
+func newBlockMap(blocks uint64, memory func(uint64) (Block, error)) (*blockMap, error) {
 	m := &blockMap{blocks: blocks}
-	for words := max(blocks+63, 64) / 64; ; words = (words + 63) / 64 {
-		m.levels = append(m.levels, make([]uint64, words))
+	var sizes []uint64
+	var sum uint64
+	for words := max(blocks/64+min(blocks%64, 1), 1); ; words = (words + 63) / 64 {
+		sizes = append(sizes, words)
+		sum += words
 		if words == 1 {
 			break
 		}
+	}
+	if memory == nil {
+		memory = heapBlock
+	}
+	var err error
+	if m.memory, err = memory(sum); err != nil {
+		return nil, fmt.Errorf("random map of %d blocks: %w; norandommap and random_generator=lfsr need none, and "+
+			"softrandommap=1 goes on without it", blocks, err)
+	}
+	rest := m.memory.Words
+	for _, n := range sizes {
+		m.levels = append(m.levels, rest[:n:n])
+		rest = rest[n:]
 	}
 	m.bits = m.levels[0]
 	return m, nil
 }
 
+// reset frees all blocks.
 func (m *blockMap) reset() {
-	for _, l := range m.levels {
-		clear(l)
+	if m.memory.Zero != nil {
+		m.memory.Zero()
+		return
 	}
+	clear(m.memory.Words)
 }
 
 // visited reports whether block b is marked. Blocks behind the map are free.

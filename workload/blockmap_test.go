@@ -8,7 +8,7 @@ import (
 // TestBlockMapAgainstNaive compares the map with a plain list of booleans.
 func TestBlockMapAgainstNaive(t *testing.T) {
 	for _, blocks := range []uint64{1, 2, 63, 64, 65, 128, 1000, 4095, 4096, 4097, 64*64*64 + 1} {
-		m, err := newBlockMap(blocks)
+		m, err := newBlockMap(blocks, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,10 +61,10 @@ func naiveFree(naive []bool, b uint64) (uint64, bool) {
 }
 
 func TestBlockMapLimits(t *testing.T) {
-	if _, err := newBlockMap(maxMapBlocks + 1); err == nil {
+	if _, err := newBlockMap(mostHeapWords*64+1, nil); err == nil {
 		t.Error("a map beyond the limit was made")
 	}
-	m, err := newBlockMap(0)
+	m, err := newBlockMap(0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,5 +108,29 @@ func TestLFSR(t *testing.T) {
 		if _, err := newLFSR(bad.n, bad.seed); err == nil {
 			t.Errorf("newLFSR(%d, %d) worked", bad.n, bad.seed)
 		}
+	}
+}
+
+// TestBlockMapMemory checks that a map takes the memory it is given, and is zeroed in the way that came with it.
+func TestBlockMapMemory(t *testing.T) {
+	zeroed := 0
+	var words []uint64
+	m, err := newBlockMap(64*64+1, func(n uint64) (Block, error) {
+		words = make([]uint64, n)
+		return Block{Words: words, Zero: func() { zeroed++; clear(words) }}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(words) != 65+2+1 {
+		t.Errorf("%d words for a map of 4097 blocks, want 68", len(words))
+	}
+	m.markRun(0, 64)
+	if words[0] != ^uint64(0) || words[65] != 1 {
+		t.Errorf("words %#x and %#x after the first 64 blocks", words[0], words[65])
+	}
+	m.reset()
+	if zeroed != 1 || m.visited(0) {
+		t.Errorf("zeroed %d times, block 0 visited: %v", zeroed, m.visited(0))
 	}
 }

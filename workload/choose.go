@@ -119,11 +119,11 @@ func (g *Generator) openFile(i int) bool {
 		}
 	}
 	f := &g.files[i]
-	f.reset(g.seeds[OffsetStream])
+	g.startOver(f)
 	f.open = true
 	g.filesOpen++
 	g.chooseFast()
-	return true
+	return g.err == nil
 }
 
 // abandon gives up the file that had no I/O left: it closes once nothing of it is in flight, and is done for this pass
@@ -132,7 +132,7 @@ func (g *Generator) abandon(i int) {
 	g.giveUp(i)
 	f := &g.files[i]
 	if g.service == serveSkewed {
-		f.reset(g.seeds[OffsetStream])
+		g.startOver(f)
 		return
 	}
 	f.done = true
@@ -142,7 +142,7 @@ func (g *Generator) abandon(i int) {
 // giveUp closes file i, at once if nothing of it can be in flight.
 func (g *Generator) giveUp(i int) {
 	g.startClosing(i)
-	if g.files[i].refs == 0 && (g.tracked || !g.async) {
+	if g.files[i].refs == 0 && (g.tracked || !g.async && !g.overlapped) {
 		g.closeFile(i)
 	}
 }

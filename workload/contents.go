@@ -91,6 +91,10 @@ func (f *Filler) NextPass() {
 // PerIO reports whether Fill has anything to do for this job's writes.
 func (f *Filler) PerIO() bool { return f.write && (f.refill || f.scramble) }
 
+// Refills reports whether Fill makes the contents anew for each write, rather than changing a few words. As with fio, an
+// I/O starts after the former and before the latter.
+func (f *Filler) Refills() bool { return f.write && f.refill }
+
 // Init fills the buffer of one IO before the run, as far as the largest block reaches: what lies behind it is padding.
 // Buffers must be given in the order of their IOs.
 func (f *Filler) Init(buf []byte) {
@@ -194,7 +198,11 @@ func (r *Rand) NextSeed() uint64 { return r.seed() }
 // fillRandom fills buf from a seed: four chains, interleaved word by word, so that their multiplications overlap. What
 // four words do not fill continues the first chain.
 func fillRandom(buf []byte, seed uint64) {
-	a, b, c, d := seed, seed*2, seed*3, seed*5
+	fillScalar(fillFast(buf, seed, seed*2, seed*3, seed*5))
+}
+
+// fillScalar fills buf from where the four chains stand.
+func fillScalar(buf []byte, a, b, c, d uint64) {
 	for len(buf) >= 32 {
 		w := buf[:32:32]
 		binary.LittleEndian.PutUint64(w[0:8], a)

@@ -23,6 +23,9 @@ func (g *Generator) operation(f *file) (engines.Op, bool) {
 		}
 	}
 	g.rwmixDir = d
+	if g.zbd != nil {
+		d = g.zonedDir(f, d)
+	}
 	if g.trimWrite {
 		d = job.Write
 		if f.begin[job.Write] == f.begin[job.Trim] {

@@ -18,8 +18,8 @@ func (g *Generator) chooseFast() {
 	g.fast, g.quota = fastNone, 0
 	f := &g.files[0]
 	d := g.only
-	plain := len(g.files) == 1 && !g.mixed && !g.trimWrite && g.pace == nil && !g.strided && g.minBS[d] == g.maxBS[d] &&
-		!g.bsBySeq && g.fsync == 0 && g.fdatasync == 0 && g.syncRange == 0 && f.open && !f.closing &&
+	plain := len(g.files) == 1 && !g.mixed && !g.trimWrite && g.pace == nil && !g.strided && g.zbd == nil && g.minBS[d] == g.maxBS[d] &&
+		!g.bsBySeq && g.mostRanges == 0 && g.fsync == 0 && g.fdatasync == 0 && g.syncRange == 0 && f.open && !f.closing &&
 		!f.done && g.err == nil
 	if !plain {
 		return

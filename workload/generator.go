@@ -56,6 +56,13 @@ type Generator struct {
 	fileSkew   *skewed
 	offsetRand Rand
 	zoneRand   Rand
+	spr        *sprandom // nil: no sprandom
+	sprRand    Rand
+	full       bool // sprandom has written all of the drive
+	mostRanges int  // ranges of one trim, when there are several; else 0
+	ranges     []engines.Range
+
+	zbd Zones // nil: no zonemode=zbd
 
 	fast   fastKind
 	one    [1]Req // what Next fills
@@ -82,6 +89,7 @@ type file struct {
 	skew                *skewed
 	refs                int // I/Os in flight of a job that tracks completions
 	open, closing, done bool
+	number              int // place among the files
 }
 
 const nowhere = ^uint64(0)
@@ -95,7 +103,7 @@ func New(cfg Config) (*Generator, error) {
 	if len(cfg.Files) == 0 {
 		return nil, errNoFiles
 	}
-	g := &Generator{plan: newPlan(j, len(cfg.Files)), job: j, events: cfg.Events, pace: cfg.Pace, current: -1, seqLeft: 1}
+	g := &Generator{plan: newPlan(j, len(cfg.Files)), job: j, events: cfg.Events, pace: cfg.Pace, current: -1, seqLeft: 1, zbd: cfg.Zones}
 	for d, bs := range g.minBS {
 		if bs == 0 || g.maxBS[d] < bs || g.align[d] == 0 {
 			return nil, fmt.Errorf("workload: block sizes of %ss: want above 0, got %d to %d, aligned to %d", job.Dir(d), bs,
@@ -104,11 +112,17 @@ func New(cfg Config) (*Generator, error) {
 	}
 	g.closer, _ = cfg.Events.(ClosingEvents)
 	g.rewind, _ = cfg.Events.(RewindEvents)
-	g.tracked = g.async && len(cfg.Files) > 1
+	g.tracked = (g.async || g.overlapped) && len(cfg.Files) > 1
 	g.seeds, g.wide = newSeeds(j), wideGenerator(j)
 	g.setLimits(cfg)
+	g.setRanges(j)
 	if err := g.setFiles(cfg); err != nil {
 		return nil, err
+	}
+	if j.Sprandom {
+		if err := g.setSprandom(cfg); err != nil {
+			return nil, err
+		}
 	}
 	g.seed(wideGenerator(j))
 	return g, nil
@@ -121,6 +135,9 @@ func (g *Generator) setLimits(cfg Config) {
 		g.ioSize = g.size
 	}
 	g.givenIOSize = j.IOSize.Value > 0 && j.IOSize.Kind == job.Bytes
+	if j.Sprandom {
+		g.ioSize, g.givenIOSize = physicalSize(j.SPROP, uint64(min(cfg.Files[0].Length, cfg.Files[0].Size)), j.BS[job.Write]), true
+	}
 	g.loops = uint64(max(j.Loops, 1))
 	g.limit = g.ioSize * g.loops
 	g.numberIOs = j.NumberIOs
@@ -147,18 +164,18 @@ func (g *Generator) setFiles(cfg Config) error {
 	zeta := map[uint64]*skewed{}
 	for i := range g.files {
 		f, c := &g.files[i], &cfg.Files[i]
-		*f = file{start: startOffset(g.job, c, g.leastBS), length: uint64(c.Length), size: uint64(c.Size), base: uint64(c.Offset)}
+		*f = file{start: startOffset(g.job, c, g.leastBS), length: uint64(c.Length), size: uint64(c.Size), base: uint64(c.Offset), number: i}
 		for d := range f.last {
 			f.last[d] = g.lastBlock(f, job.Dir(d))
 		}
 		if !g.rw.Random {
-			f.reset(0)
+			f.rewind()
 			continue
 		}
-		if err := g.setRandom(f, c.Name, zeta); err != nil {
+		if err := g.setRandom(f, c.Name, zeta, cfg.Memory); err != nil {
 			return err
 		}
-		f.reset(g.seeds[OffsetStream])
+		f.rewind()
 	}
 	return nil
 }
@@ -175,7 +192,7 @@ func (g *Generator) lastBlock(f *file, d job.Dir) uint64 {
 	return room / g.align[d]
 }
 
-func (g *Generator) setRandom(f *file, name string, zeta map[uint64]*skewed) error {
+func (g *Generator) setRandom(f *file, name string, zeta map[uint64]*skewed, memory func(uint64) (Block, error)) error {
 	room := min(f.length, f.size)
 	switch {
 	case g.pick == pickSkewed:
@@ -203,8 +220,9 @@ func (g *Generator) setRandom(f *file, name string, zeta map[uint64]*skewed) err
 	case g.job.RandomGenerator == "lfsr":
 		f.lfsr, err = newLFSR(blocks, g.seeds[OffsetStream])
 	case !g.noMap:
-		f.blocks, err = newBlockMap(blocks)
+		f.blocks, err = newBlockMap(blocks, memory)
 		if err != nil && g.job.SoftRandomMap {
+			g.note("file " + name + ": no memory for its random map, it goes without (softrandommap)")
 			err = nil
 		}
 	}

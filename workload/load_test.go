@@ -14,6 +14,7 @@ var testEngines = []job.EngineDecl{
 	{Name: "mmap", Traits: job.Traits{Sync: true}},
 	{Name: "libaio"},
 	{Name: "io_uring"},
+	{Name: "io_uring_cmd", Traits: job.Traits{MultiRange: true}},
 }
 
 // loadJobs reads a fio command line of --option=value words.

@@ -34,7 +34,7 @@ func (g *Generator) Fill(reqs []Req) (n int, v Verdict) {
 		return 0, v
 	}
 	n = 1
-	if len(g.files) == 1 && g.pace == nil {
+	if len(g.files) == 1 && g.pace == nil && g.mostRanges == 0 && g.zbd == nil {
 		n += g.fillSingle(reqs[1:])
 	}
 	return n, Issue
@@ -45,7 +45,7 @@ func (g *Generator) Fill(reqs []Req) (n int, v Verdict) {
 func (g *Generator) fillSingle(reqs []Req) int {
 	f := &g.files[0]
 	for n := range reqs {
-		if !g.timeBased && g.exhausted() || g.pauses && g.passQueued >= g.passLimit {
+		if g.full || !g.timeBased && g.exhausted() || g.pauses && g.passQueued >= g.passLimit {
 			return n
 		}
 		op, _ := g.operation(f)
@@ -62,7 +62,7 @@ func (g *Generator) nextSlow(r *Req) Verdict {
 	if g.spent {
 		g.abandon(0)
 	}
-	if g.err != nil || !g.timeBased && g.exhausted() || g.pauses && g.passQueued >= g.passLimit {
+	if g.err != nil || g.full || !g.timeBased && g.exhausted() || g.pauses && g.passQueued >= g.passLimit {
 		return End
 	}
 	for range g.patience() {
@@ -114,6 +114,12 @@ func (g *Generator) form(f *file, op engines.Op, r *Req) bool {
 	d := op.Dir()
 	if g.strided {
 		g.enterZone(f, d)
+	}
+	if g.mostRanges > 0 {
+		return g.formRanges(f, r)
+	}
+	if g.zbd != nil {
+		return g.formZoned(f, op, r)
 	}
 	random, ok := g.place(f, d)
 	if !ok {

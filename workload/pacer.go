@@ -7,7 +7,7 @@ import (
 )
 
 // Pacer works out when the next I/O of each direction is due under rate or rate_iops. It knows no clock: times are
-// nanoseconds since the job's epoch. They are multiples of a microsecond, the resolution of fio's schedule.
+// nanoseconds since the job's epoch. fio differs: it cuts each gap to whole microseconds, and so issues too many I/Os.
 type Pacer struct {
 	limits [job.NDirs]limit
 	rands  [job.NDirs]Rand
@@ -19,9 +19,9 @@ type Pacer struct {
 type limit struct {
 	bps   uint64  // bytes per second; 0: no limit
 	block uint64  // smallest block size
-	gap   uint64  // us between I/Os, fixed or as a mean
+	gap   float64 // ns between I/Os, fixed or as a mean
 	how   gapKind // what makes the schedule
-	spent uint64  // us: sum of the gaps so far
+	spent float64 // ns: sum of the gaps so far
 }
 
 type gapKind uint8
@@ -43,13 +43,13 @@ func NewPacer(j *job.Job) *Pacer {
 		if l.bps == 0 {
 			l.bps = uint64(max(j.RateIOPS[d], 0)) * l.block
 		}
-		switch iops := l.bps / l.block; {
+		switch iops := float64(max(l.bps, 1)) / float64(l.block); {
 		case j.RateProcess == "poisson":
 			l.how = gapPoisson
-			l.gap = 1_000_000 / max(iops, 1)
+			l.gap = 1e9 / iops
 		case j.Rate[d] == 0 && len(j.BSSplit[d]) > 0:
 			l.how = gapFixed
-			l.gap = 1_000_000 / max(iops, 1)
+			l.gap = 1e9 / iops
 		}
 	}
 	p.seed()
@@ -71,13 +71,13 @@ func (p *Pacer) Due(d job.Dir, issued uint64) int64 {
 	}
 	switch l.how {
 	case gapPoisson:
-		l.spent += uint64(float32(l.gap) * -float32(math.Log(float64(float32(p.rands[d].open01())))))
+		l.spent += l.gap * -math.Log(p.rands[d].open01())
 	case gapFixed:
 		l.spent += l.gap
 	default:
 		return int64(issued/l.bps*1_000_000+issued%l.bps*1_000_000/l.bps) * 1000
 	}
-	return int64(l.spent) * 1000
+	return int64(l.spent)
 }
 
 // Skip is for rate_ignore_thinktime: after a pause of so many nanoseconds it returns the bytes that count as issued, so
@@ -88,7 +88,7 @@ func (p *Pacer) Skip(d job.Dir, issued uint64, pause int64) uint64 {
 	if l.bps == 0 || us == 0 {
 		return issued
 	}
-	l.spent += us
+	l.spent += float64(pause)
 	missed := l.bps * us / 1_000_000
 	if l.block*1_000_000/l.bps <= us {
 		missed -= min(missed, l.block)

@@ -39,12 +39,12 @@ func TestPacerLinear(t *testing.T) {
 // TestPacerPoisson: the gaps vary, their mean is the rate's, and a pass repeats them.
 func TestPacerPoisson(t *testing.T) {
 	p := NewPacer(testJob(t, "rw=randread bs=4k size=1m rate_iops=1000 rate_process=poisson"))
-	const n = 20000
+	const n = 200_000
 	var dues []int64
 	for i := range uint64(n) {
 		dues = append(dues, p.Due(job.Read, (i+1)*4096))
 	}
-	if mean := dues[n-1] / n; mean < 970_000 || mean > 1_030_000 {
+	if mean := dues[n-1] / n; mean < 993_000 || mean > 1_007_000 {
 		t.Errorf("mean gap %d ns, want about 1 ms", mean)
 	}
 	gaps := map[int64]bool{}

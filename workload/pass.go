@@ -6,7 +6,7 @@ import "fiord/job"
 // yet (an io_size above the size, say). moved is how many bytes completed in all directions since the start. Time and
 // loops are the caller's business, and so is that a pass which moved nothing is the last.
 func (g *Generator) More(moved uint64) bool {
-	if g.enoughIOs() || g.ioSize == 1<<64-1 || moved >= g.ioSize {
+	if g.full || g.enoughIOs() || g.ioSize == 1<<64-1 || moved >= g.ioSize {
 		return false
 	}
 	if g.ioSize-moved < g.mostBS {
@@ -14,6 +14,10 @@ func (g *Generator) More(moved uint64) bool {
 	}
 	return g.givenIOSize || !g.allDone()
 }
+
+// Full reports whether a job with sprandom=1 has written all of the drive: there is no further pass, whatever time and loops
+// say.
+func (g *Generator) Full() bool { return g.full }
 
 func (g *Generator) allDone() bool {
 	for i := range g.files {

@@ -104,7 +104,7 @@ func (g *Generator) rewound(f *file) {
 func (g *Generator) randomOffset(f *file, d job.Dir) (uint64, bool) {
 	b, ok := g.randomBlock(f, d)
 	if !ok && (g.timeBased || g.service == serveSkewed) {
-		f.reset(g.seeds[OffsetStream])
+		g.startOver(f)
 		g.rewound(f)
 		b, ok = g.randomBlock(f, d)
 	}
@@ -112,6 +112,11 @@ func (g *Generator) randomOffset(f *file, d job.Dir) (uint64, bool) {
 }
 
 func (g *Generator) randomBlock(f *file, d job.Dir) (uint64, bool) {
+	if g.spr != nil && d == job.Write {
+		b, ok := g.spr.next(f.lfsr)
+		g.full = g.full || !ok
+		return b, ok
+	}
 	switch g.pick {
 	case pickUniform:
 		if f.last[d] == 0 {
@@ -171,14 +176,19 @@ func (g *Generator) sequenceBlock(f *file, d job.Dir) (uint64, bool) {
 
 // reset puts f back to its start. seed is what a shift register starts over from.
 func (f *file) reset(seed uint64) {
-	for d := range f.pos {
-		f.pos[d], f.begin[d] = f.base, nowhere
-	}
+	f.rewind()
 	switch {
 	case f.blocks != nil:
 		f.blocks.reset()
 	case f.lfsr != nil:
 		f.lfsr.reset(seed)
+	}
+}
+
+// rewind puts the places of f back to its start. A new random map is not touched: most of a huge one may never be.
+func (f *file) rewind() {
+	for d := range f.pos {
+		f.pos[d], f.begin[d] = f.base, nowhere
 	}
 }
 

@@ -28,12 +28,13 @@ const (
 
 // plan is what a job's options come to for the generator: fixed once the job starts.
 type plan struct {
-	rw        job.RWMode
-	trimWrite bool    // the pair of trim and write
-	mixed     bool    // reads and writes
-	only      job.Dir // the direction of a job that is not mixed
-	async     bool    // I/Os complete later, not inside the submission
-	trimAsync bool    // so do trims
+	rw         job.RWMode
+	trimWrite  bool    // the pair of trim and write
+	mixed      bool    // reads and writes
+	only       job.Dir // the direction of a job that is not mixed
+	async      bool    // I/Os complete later, not inside the submission
+	trimAsync  bool    // so do trims
+	overlapped bool    // not async, but several I/Os are in flight
 
 	minBS, maxBS, align [job.NDirs]uint64
 	fitBS               [job.NDirs]uint64 // the smallest length that can be drawn
@@ -107,6 +108,9 @@ func (p *plan) setEngine(j *job.Job) {
 	null := j.EngineDoc.Name == "null"
 	p.async = !j.EngineDoc.Traits.Sync && !(null && j.IODepth <= 1)
 	p.trimAsync = p.async && null
+	if j.IOSubmitMode == "offload" { // I/Os are in flight, but fio counts what is issued as for a synchronous engine
+		p.async, p.trimAsync, p.overlapped = false, false, true
+	}
 }
 
 func (p *plan) setSizes(j *job.Job) {
@@ -171,6 +175,9 @@ func (p *plan) setFiles(j *job.Job, files int) {
 		p.service = serveSequential
 	case "zipf", "pareto", "normal", "gauss":
 		p.service, p.serviceNr = serveSkewed, 1
+	}
+	if j.ZoneMode == "zbd" {
+		p.zoneSize, p.zoneSkip = j.ZoneSize, j.ZoneSkip.Value
 	}
 	if j.ZoneMode == "strided" && j.ZoneSize > 0 {
 		p.strided = true

@@ -33,7 +33,7 @@ const (
 	PoissonTrimStream
 	PrioStream
 	DedupeSetStream
-	placementStream
+	PlacementStream // where the next write is placed
 	sprandomStream
 	WriteModeStream // which command of write_mode is next
 	nStreams

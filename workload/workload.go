@@ -25,9 +25,19 @@ type Config struct {
 	TotalSize uint64 // sum of the ranges: one pass over the files (fio's td->o.size after setup)
 	IOSize    uint64 // bytes that one loop may issue: io_size when given, else TotalSize; 0 means TotalSize
 	Events    Events // nil: none
+	Zones     Zones  // nil: the job has no zonemode=zbd
 	// Pace, when not nil, is asked for the direction of the next I/O of a job with rates in several directions: it may
 	// return the other one (fio's rate_ddir), or Stop to end the pass. It is asked once for each data I/O.
 	Pace func(d job.Dir) job.Dir
+	// Memory, when not nil, gives the memory of the random maps, which may be much larger than what is used of it. Nil: the
+	// heap, with maps of 16 GiB at most.
+	Memory func(words uint64) (Block, error)
+}
+
+// Block is memory for a random map, zeroed.
+type Block struct {
+	Words []uint64
+	Zero  func() // zeroes Words; nil: it is done word by word
 }
 
 // Stop is what Pace answers when the job's time is over.

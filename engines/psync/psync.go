@@ -16,7 +16,7 @@ import (
 func Drivers() []*engines.Driver {
 	traits := job.Traits{Sync: true}
 	return []*engines.Driver{
-		{Name: "sync", Doc: "Moves the file position with lseek, then calls read or write.", Traits: traits,
+		{Name: "sync", Doc: "Moves the file position with lseek, then calls read or write.", Traits: job.Traits{Sync: true, Seeks: true},
 			Open: func(w *engines.Worker, _ any) (engines.Engine, error) {
 				return engines.Adapt(&seeker{base: newBase(w), files: make([]position, len(w.Files))}, w.Depth), nil
 			}},

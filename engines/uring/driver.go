@@ -11,6 +11,7 @@ import (
 
 	"fiord/engines"
 	"fiord/engines/uring/ring"
+	"fiord/internal/sys"
 	"fiord/job"
 )
 
@@ -19,11 +20,11 @@ func Driver() *engines.Driver {
 	return &engines.Driver{
 		Name:    "io_uring",
 		Doc:     "Issues requests through the kernel's io_uring rings, buffered or direct, in batches.",
-		Traits:  job.Traits{Atomic: true},
+		Traits:  job.Traits{Atomic: true, NoOffload: true},
 		Options: func() any { return &Options{Nonvectored: -1} },
 		Probe:   probe,
 		Open: func(w *engines.Worker, options any) (engines.Engine, error) {
-			e, err := open(ring.Linux, w, options.(*Options))
+			e, err := open(ring.Linux, sys.BlockIntegrity, w, options.(*Options))
 			if err != nil {
 				return nil, unsupported(err)
 			}

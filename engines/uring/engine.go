@@ -1,6 +1,7 @@
 package uring
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,6 +26,7 @@ type engine struct {
 
 	outside    [engines.Syncfs + 1]bool // operations done by plain system call
 	iovecs     queue.Memory[ring.Iovec]
+	pi         *integrity // nil: no metadata
 	prios      *cmdprio.Picker
 	rangeFlags uint32
 	trimKnown  bool // a trim has gone through the ring
@@ -112,6 +114,9 @@ func (e *engine) entry(s *ring.SQE, u *engines.IO) bool {
 	s.FileIndex = 0
 	s.Addr3 = 0
 	s.AttrMask = 0
+	if e.pi != nil {
+		e.pi.attach(s, u)
+	}
 	return true
 }
 
@@ -138,6 +143,9 @@ func (e *engine) drain(done []*engines.IO) (int, error) {
 			continue
 		}
 		u.Done, u.Errno = int(c.Res), 0
+		if e.pi != nil && u.Op == engines.Read {
+			e.pi.verify(u)
+		}
 	}
 	e.Taken(n)
 	return int(n), nil
@@ -145,9 +153,5 @@ func (e *engine) drain(done []*engines.IO) (int, error) {
 
 // Close waits for what is in flight, then releases the ring.
 func (e *engine) Close() error {
-	first := e.Queue.Close()
-	if err := e.iovecs.Close(); first == nil {
-		first = err
-	}
-	return first
+	return errors.Join(e.Queue.Close(), e.iovecs.Close(), e.pi.close())
 }

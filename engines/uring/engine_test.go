@@ -22,6 +22,12 @@ import (
 // openOn opens the engine on a worker of its own, with depth I/Os of size bytes on files.
 func openOn(t *testing.T, k *ring.Kernel, depth, size int, o *Options, j *job.Job, files ...*engines.File) (*engine, *engines.Worker) {
 	t.Helper()
+	return openAs(t, k, sys.BlockIntegrity, depth, size, o, j, files...)
+}
+
+// openAs is openOn on a machine that tells of metadata what ask says.
+func openAs(t *testing.T, k *ring.Kernel, ask asks, depth, size int, o *Options, j *job.Job, files ...*engines.File) (*engine, *engines.Worker) {
+	t.Helper()
 	runtime.LockOSThread() // ends with the test's goroutine
 	arena, err := sys.NewArena("malloc", depth*size, 4096, 0, "")
 	if err != nil {
@@ -34,7 +40,7 @@ func openOn(t *testing.T, k *ring.Kernel, depth, size int, o *Options, j *job.Jo
 	for i := range depth {
 		w.IOs = append(w.IOs, &engines.IO{Index: uint32(i), File: files[0], Len: size, Buf: arena.Mem[i*size : (i+1)*size]})
 	}
-	e, err := open(k, w, o)
+	e, err := open(k, ask, w, o)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
@@ -280,7 +286,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	j := &job.Job{}
 	j.OpenFiles = 1
 	w := &engines.Worker{Job: j, Depth: 1, IOs: []*engines.IO{{}}, Files: files}
-	if _, err := open(ring.Linux, w, &Options{Registerfiles: true}); err == nil || !strings.Contains(err.Error(), "openfiles") {
+	if _, err := open(ring.Linux, sys.BlockIntegrity, w, &Options{Registerfiles: true}); err == nil || !strings.Contains(err.Error(), "openfiles") {
 		t.Errorf("registerfiles with fewer open files: %v", err)
 	}
 	old := *ring.Linux
@@ -292,13 +298,13 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 	for _, o := range []*Options{{Nonvectored: 1}, {ForceAsync: 2}} {
 		w.Job = &job.Job{}
-		if _, err := open(&old, w, o); !errors.Is(err, errors.ErrUnsupported) {
+		if _, err := open(&old, sys.BlockIntegrity, w, o); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%+v on a kernel without: %v", o, err)
 		} else if !strings.Contains(err.Error(), "Linux 5.6") {
 			t.Errorf("%v does not name the least kernel", err)
 		}
 	}
-	e, err := open(&old, w, &Options{Nonvectored: -1})
+	e, err := open(&old, sys.BlockIntegrity, w, &Options{Nonvectored: -1})
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}

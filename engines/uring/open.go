@@ -12,7 +12,7 @@ import (
 )
 
 // open makes the engine of w, on the thread that will use it.
-func open(k *ring.Kernel, w *engines.Worker, o *Options) (*engine, error) {
+func open(k *ring.Kernel, ask asks, w *engines.Worker, o *Options) (*engine, error) {
 	e := &engine{ios: w.IOs, notice: w.Notice, rangeFlags: w.Job.SyncFileRange.Flags}
 	e.taker = e.drain
 	j := w.Job
@@ -25,6 +25,9 @@ func open(k *ring.Kernel, w *engines.Worker, o *Options) (*engine, error) {
 		return nil, err
 	}
 	if err := e.setFlags(w, o); err != nil {
+		return nil, err
+	}
+	if e.pi, err = newIntegrity(w, o, ask); err != nil {
 		return nil, err
 	}
 	e.Queue, err = queue.New(k, w, queue.Config{Hipri: o.Hipri, SqthreadPoll: o.SqthreadPoll,
@@ -98,6 +101,14 @@ func (e *engine) prepare(w *engines.Worker, o *Options) error {
 	if e.vectored {
 		if e.iovecs, err = queue.NewMemory[ring.Iovec](len(w.IOs)); err != nil {
 			return fmt.Errorf("memory for iovecs: %w", err)
+		}
+	}
+	if e.pi != nil {
+		if e.R.Params().Features&ring.IORING_FEAT_RW_ATTR == 0 {
+			return &feature.Error{Name: "md_per_io_size with ioengine=io_uring", Since: "6.14"}
+		}
+		if err := e.pi.prepare(len(w.IOs)); err != nil {
+			return err
 		}
 	}
 	return e.Register(w)

@@ -25,11 +25,11 @@ type Options struct {
 	VerifyBytchk    string `fio:"verify_bytchk" def:"0" vals:"0|1|3" missing:"it is for passthrough commands, those of ioengine=io_uring_cmd" help:"SCSI VERIFY byte check mode for bsg: 0 (default), 1 or 3"`
 	ReadMode        string `fio:"read_mode" def:"read" vals:"read|prefetch" missing:"it is for passthrough commands, those of ioengine=io_uring_cmd" help:"Command sent for bsg reads: read (default) or prefetch"`
 	cmdprio.Options
-	MdPerIOSize int    `fio:"md_per_io_size" def:"0" missing:"separate metadata is not built yet" help:"Size in bytes of the separate metadata buffer for each I/O; default 0"`
-	PIAct       bool   `fio:"pi_act" def:"1" missing:"protection information is not built yet" help:"Protection information action bit; when on (default) the device may handle it"`
-	PIChk       string `fio:"pi_chk" missing:"protection information is not built yet" help:"Protection fields to check: GUARD, REFTAG and APPTAG, comma-separated"`
-	Apptag      int    `fio:"apptag" def:"0x1234" missing:"protection information is not built yet" help:"Application tag value for protection information; default 0x1234"`
-	ApptagMask  int    `fio:"apptag_mask" def:"0xffff" missing:"protection information is not built yet" help:"Mask applied to the application tag when checking; default 0xffff"`
+	MdPerIOSize int    `fio:"md_per_io_size" def:"0" min:"0" help:"Size in bytes of the separate metadata buffer for each I/O; default 0"`
+	PIAct       bool   `fio:"pi_act" def:"1" help:"Protection information action bit; when on (default) the device may handle it"`
+	PIChk       string `fio:"pi_chk" help:"Protection fields to check: GUARD, REFTAG and APPTAG, comma-separated"`
+	Apptag      int    `fio:"apptag" def:"0x1234" help:"Application tag value for protection information; default 0x1234"`
+	ApptagMask  int    `fio:"apptag_mask" def:"0xffff" help:"Mask applied to the application tag when checking; default 0xffff"`
 	Deac        bool   `fio:"deac" def:"0" missing:"it is for passthrough commands, those of ioengine=io_uring_cmd" help:"Ask the device to deallocate blocks with write zeroes commands; off by default"`
 	queue.Own
 }

@@ -66,6 +66,9 @@ func (d *device) checkDir(dir job.Dir, j *job.Job, o *Options) error {
 	if ba := j.BA[dir]; ba != 0 && uint64(ba)%block != 0 {
 		return fmt.Errorf("blockalign=%d: must be a multiple of the drive's %d bytes", ba, block)
 	}
+	if dir == job.Trim && j.ZoneMode == "zbd" {
+		return nil // a reset of the zone
+	}
 	if dir == job.Trim {
 		if most := uint64(d.ctrl.MaxRange); most != 0 && hi/block > most {
 			return fmt.Errorf("a trim of %d bytes: the drive deallocates at most %d blocks at once", hi, most)
@@ -73,7 +76,7 @@ func (d *device) checkDir(dir job.Dir, j *job.Job, o *Options) error {
 		if hi/block > 1<<32-1 {
 			return fmt.Errorf("a trim of %d bytes: one range has at most 2^32-1 blocks", hi)
 		}
-		return nil
+		return d.checkRanges(hi/block, j.NumRange)
 	}
 	if hi/block > nvme.MaxBlocks {
 		return fmt.Errorf("a block size of %d: one command has at most %d blocks of %d bytes", hi, nvme.MaxBlocks, block)
@@ -91,17 +94,40 @@ func (d *device) checkDir(dir job.Dir, j *job.Job, o *Options) error {
 	return nil
 }
 
+// checkRanges checks a trim of up to n ranges (num_range) of up to so many blocks each.
+func (d *device) checkRanges(blocks uint64, n int) error {
+	if n <= 1 {
+		return nil
+	}
+	if most := d.ctrl.MaxRanges; most != 0 && n > most {
+		return fmt.Errorf("num_range=%d: the drive deallocates at most %d ranges at once", n, most)
+	}
+	if most := d.ctrl.MaxRangesTotal; most != 0 && blocks*uint64(n) > most {
+		return fmt.Errorf("num_range=%d: the drive deallocates at most %d blocks at once, in all ranges", n, most)
+	}
+	return nil
+}
+
 // checkCommands checks that the controller has the commands that the job sends, and takes them at this length.
 func (d *device) checkCommands(j *job.Job, o *Options) error {
 	c := &d.ctrl
 	if d.ns.ReadOnly && (j.RW.Write || j.RW.Trim) {
 		return errors.New("the namespace is write protected")
 	}
-	if j.RW.Trim && !c.DSM {
+	if j.RW.Trim && j.ZoneMode != "zbd" && !c.DSM {
 		return errors.New("the drive has no dataset management command, which trims are")
 	}
 	if d.fmt.Extended && d.fmt.PI.Type != 0 && j.Verify != "" && j.Verify != "0" && j.Verify != "none" {
 		return errors.New("verify does not go with protection information in extended blocks, which would be part of the data")
+	}
+	if o.VerifyMode == "compare" && !c.Compare {
+		return errors.New("verify_mode=compare: the drive has no compare command")
+	}
+	if o.VerifyMode == "compare" && d.fmt.PI.Type != 0 && o.PIAct {
+		return errors.New("verify_mode=compare: a drive cannot compare with protection information that it would make itself: pi_act=0")
+	}
+	if err := d.checkPlacement(j); err != nil {
+		return err
 	}
 	shares, err := o.writeModes()
 	if err != nil {

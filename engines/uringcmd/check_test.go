@@ -1,6 +1,7 @@
 package uringcmd
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,18 @@ func TestChecks(t *testing.T) {
 		}, "no dataset management"},
 		{"verify in extended blocks", "ng4n1", "w", 8208, func(o *Options, j *job.Job) { o.PIAct, j.Verify = false, "crc32c" }, nil, "verify does not go with"},
 		{"direct", "ng0n1", "r", 4096, func(_ *Options, j *job.Job) { j.Direct = true }, nil, "refuses O_DIRECT"},
+		{"compare without the command", "ng0n1", "w", 4096, func(o *Options, _ *job.Job) { o.VerifyMode = "compare" }, func(a string, b []byte) {
+			if a == "ctrl" {
+				b[520] &^= 1
+			}
+		}, "no compare command"},
+		{"compare with made protection", "ng1n1", "w", 4096, func(o *Options, _ *job.Job) { o.VerifyMode = "compare" }, nil, "pi_act=0"},
+		{"compare of headers", "ng0n1", "w", 4096, func(o *Options, j *job.Job) { o.VerifyMode, j.Verify = "compare", "crc32c" }, nil, "needs verify=pattern"},
+		{"no placement", "ng0n1", "w", 4096, func(_ *Options, j *job.Job) { j.Dataplacement = "fdp" }, nil, "no flexible data placement"},
+		{"no streams", "ng0n1", "w", 4096, func(_ *Options, j *job.Job) { j.Dataplacement = "streams" }, clearDirectives, "no streams"},
+		{"too many ranges", "ng0n1", "t", 4096, func(_ *Options, j *job.Job) { j.NumRange = 5 }, limitRanges, "at most 4 ranges"},
+		{"ranges too long", "ng0n1", "t", 1 << 20, func(_ *Options, j *job.Job) { j.NumRange = 4 }, limitRanges, "at most 4096 blocks at once, in all"},
+		{"ranges that fit", "ng0n1", "t", 512 << 10, func(_ *Options, j *job.Job) { j.NumRange = 4 }, limitRanges, ""},
 		{"odd alignment", "ng3n1", "r", 4096, func(_ *Options, j *job.Job) { j.BA[0] = 512 }, nil, "blockalign=512"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,7 +71,10 @@ func TestChecks(t *testing.T) {
 				c.set(o, j)
 			}
 			s := drive(t, c.drive, c.change)
-			_, err := s.device(&engines.File{Name: "/dev/null", Kind: engines.Char}, j, o)
+			err := o.check(j)
+			if err == nil {
+				_, err = s.device(&engines.File{Name: "/dev/null", Kind: engines.Char}, j, o)
+			}
 			switch {
 			case c.want == "" && err != nil:
 				t.Error(err)
@@ -69,12 +85,25 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+func clearDirectives(answer string, b []byte) {
+	if answer == "ctrl" {
+		b[256] &^= 1 << 5
+	}
+}
+
+// limitRanges takes 4 ranges, and 4096 blocks in all of them.
+func limitRanges(answer string, b []byte) {
+	if answer == "csi_ctrl" {
+		b[3] = 4
+		binary.LittleEndian.PutUint64(b[8:], 4096)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		set  func(*Options)
 		want string
 	}{
-		{func(o *Options) { o.CmdType = "bsg" }, "SCSI"},
 		{func(o *Options) { o.Fixedbufs, o.Nonvectored = true, 0 }, "not vectored"},
 		{func(o *Options) { o.PIChk = "GUARD,TAG" }, `got "TAG"`},
 		{func(o *Options) { o.Apptag = 0x10000 }, "apptag=65536"},

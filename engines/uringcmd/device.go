@@ -27,6 +27,8 @@ type system struct {
 	close func(fd int) error
 	ioctl func(fd int, request uint, arg unsafe.Pointer) (int, syscall.Errno)
 	sysfs string
+
+	atLeast func(major, minor int) bool // whether the kernel is this version or newer
 }
 
 var linux = &system{
@@ -38,6 +40,8 @@ var linux = &system{
 		return int(n), errno
 	},
 	sysfs: "/sys",
+
+	atLeast: feature.AtLeast,
 }
 
 // device is a namespace and the controller that it was asked through.
@@ -61,6 +65,13 @@ func (s *sizer) FileSize(f *engines.File) (int64, error) {
 	if err := s.o.check(s.job); err != nil {
 		return 0, err
 	}
+	if s.o.CmdType == "bsg" {
+		d, err := s.sys.disk(f, s.job, s.o)
+		if err != nil {
+			return 0, err
+		}
+		return int64(d.blocks * uint64(d.size)), nil
+	}
 	d, err := s.sys.device(f, s.job, s.o)
 	if err != nil {
 		return 0, err
@@ -71,10 +82,13 @@ func (s *sizer) FileSize(f *engines.File) (int64, error) {
 	return int64(min(d.ns.Size(&d.fmt), 1<<62)), nil
 }
 
+// errDirect is the error of direct=1.
+var errDirect = errors.New("direct=1: a character device refuses O_DIRECT, and passthrough commands never use the page cache: leave it away")
+
 // device identifies the namespace of f and checks that the job fits it.
 func (s *system) device(f *engines.File, j *job.Job, o *Options) (*device, error) {
 	if j.Direct {
-		return nil, fmt.Errorf("direct=1: a character device refuses O_DIRECT, and passthrough commands never use the page cache: leave it away")
+		return nil, errDirect
 	}
 	if f.Kind != engines.Char {
 		return nil, notGeneric(f)
@@ -173,17 +187,26 @@ func (s *system) identify(path string) (*device, error) {
 
 var genericName = regexp.MustCompile(`^ng(\d+n\d+)$`)
 
-// checkQueue checks what only the kernel knows of the drive: its longest transfer, and whether it can be polled.
-func (s *system) checkQueue(path string, d *device, j *job.Job, o *Options) error {
+// queueOf is the sysfs folder of the queue of the block device beside the character device at path; empty where the name
+// does not tell.
+func (s *system) queueOf(path string) string {
 	name := filepath.Base(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		name = filepath.Base(real)
 	}
 	m := genericName.FindStringSubmatch(name)
 	if m == nil {
+		return ""
+	}
+	return filepath.Join(s.sysfs, "class", "block", "nvme"+m[1], "queue")
+}
+
+// checkQueue checks what only the kernel knows of the drive: its longest transfer, and whether it can be polled.
+func (s *system) checkQueue(path string, d *device, j *job.Job, o *Options) error {
+	disk := s.queueOf(path)
+	if disk == "" {
 		return nil
 	}
-	disk := filepath.Join(s.sysfs, "class", "block", "nvme"+m[1], "queue")
 	if kib, ok := number(filepath.Join(disk, "max_hw_sectors_kb")); ok {
 		for dir := range job.Trim {
 			if bs := j.MaxBS[dir]; d.moves(dir, j, o) && bs > kib<<10 {
@@ -194,19 +217,28 @@ func (s *system) checkQueue(path string, d *device, j *job.Job, o *Options) erro
 	if !o.Hipri {
 		return nil
 	}
+	if err := s.pollable(disk); err != nil {
+		return fmt.Errorf("%s: hipri=1: %w", path, err)
+	}
+	return nil
+}
+
+// pollable refuses polled passthrough where it would never end, or take the machine down. disk is the queue folder of the
+// block device.
+func (s *system) pollable(disk string) error {
 	const get = "load the driver with them (nvme.poll_queues=N on the kernel's command line, or modprobe nvme poll_queues=N)"
 	if on, ok := number(filepath.Join(disk, "io_poll")); ok && on == 0 {
-		return fmt.Errorf("%s: hipri=1: the drive has no poll queues, so that polling would never end: %s", path, get)
+		return fmt.Errorf("the drive has no poll queues, so that polling would never end: %s", get)
 	} else if !ok {
 		if n, ok := number(filepath.Join(s.sysfs, "module", "nvme", "parameters", "poll_queues")); ok && n == 0 {
-			return fmt.Errorf("%s: hipri=1: the nvme driver has no poll queues, so that polling would never end: %s", path, get)
+			return fmt.Errorf("the nvme driver has no poll queues, so that polling would never end: %s", get)
 		}
 	}
 	if !feature.AtLeast(6, 1) {
 		return &feature.Error{Name: "polled passthrough", Since: "6.1"}
 	}
-	if feature.AtLeast(6, 1) && !feature.AtLeast(6, 5) {
-		return errors.New("hipri=1: polled passthrough crashes Linux 6.1 to 6.4 in nvme_ns_chr_uring_cmd_iopoll; use 6.5 or later")
+	if !feature.AtLeast(6, 5) {
+		return errors.New("polled passthrough crashes Linux 6.1 to 6.4 in nvme_ns_chr_uring_cmd_iopoll; use 6.5 or later")
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 func Driver() *engines.Driver {
 	return &engines.Driver{
 		Name:    "io_uring_cmd",
-		Doc:     "Sends NVMe commands to a namespace's character device (/dev/ng0n1) through io_uring.",
-		Traits:  job.Traits{MemAlign: true, Raw: true},
+		Doc:     "Sends NVMe commands to a namespace's character device (/dev/ng0n1), or SCSI commands to /dev/bsg, through io_uring.",
+		Traits:  job.Traits{MemAlign: true, Raw: true, MultiRange: true, Placement: true, NoOffload: true},
 		Options: func() any { return defaults() },
 		Probe:   probe,
 		Sizer: func(j *job.Job) engines.FileSizer {
@@ -33,8 +33,10 @@ func Driver() *engines.Driver {
 			}
 			return ""
 		},
+		Zones:   func(j *job.Job) engines.ZoneManager { return newZoneManager(linux, j.Engine.(*Options)) },
+		Appends: func(j *job.Job) bool { return appends(j.Engine.(*Options)) },
 		Open: func(w *engines.Worker, options any) (engines.Engine, error) {
-			e, err := open(linux, w, options.(*Options))
+			e, err := openAny(linux, w, options.(*Options))
 			if errors.Is(err, errors.ErrUnsupported) {
 				return nil, fmt.Errorf("%w: %w", engines.ErrUnsupported, err)
 			}
@@ -44,6 +46,14 @@ func Driver() *engines.Driver {
 			return e, nil
 		},
 	}
+}
+
+// openAny makes the engine for the job's kind of command.
+func openAny(s *system, w *engines.Worker, o *Options) (engines.Engine, error) {
+	if o.CmdType == "bsg" {
+		return openDisks(s, w, o)
+	}
+	return open(s, w, o)
 }
 
 // wide is what a ring needs for passthrough commands and their results.

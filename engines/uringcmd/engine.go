@@ -33,11 +33,16 @@ type engine struct {
 	checks    nvme.Checks
 	taker     func([]*engines.IO) (int, error) // drain, made once
 	protect   bool                             // commands carry protection information
+	compare   bool                             // reads with IO.Compare set are compared by the drive
+	append    *appender                        // nil: writes are no zone appends
+	place     *placer                          // nil: writes are not placed
 
 	iovecs  queue.Memory[ring.Iovec]
-	ranges  queue.Memory[nvme.Range]
-	meta    *sys.Arena // separate metadata, o.MdPerIOSize for each IO; nil: none
-	reasons []error    // why an IO failed, by Index, where its errno does not tell
+	ranges  queue.Memory[nvme.Range] // as many as a trim can have, for each IO
+	most    int                      // ranges that a trim can have
+	several []int                    // how many the next trim has, by Index; 0: one. nil: trims have one
+	meta    *sys.Arena               // separate metadata, o.MdPerIOSize for each IO; nil: none
+	reasons []error                  // why an IO failed, by Index, where its errno does not tell
 }
 
 // Submit writes a run of entries in place, publishes it with one store and hands it over with one system call. What
@@ -95,10 +100,20 @@ func (e *engine) entry(s *ring.SQE128, u *engines.IO) bool {
 	ok := true
 	switch u.Op {
 	case engines.Read:
-		ok = e.blocks(s, c, u, d, nvme.OpRead, e.readFlags)
+		opcode := uint8(nvme.OpRead)
+		if e.compare && u.Compare {
+			opcode = nvme.OpCompare
+		}
+		ok = e.blocks(s, c, u, d, opcode, e.readFlags)
 	case engines.Write:
 		w := e.nextWrite()
 		ok = e.blocks(s, c, u, d, w.opcode, w.flags)
+		if e.append != nil && ok {
+			e.append.direct(c, u, w.opcode)
+		}
+		if e.place != nil && ok {
+			e.place.direct(c, u)
+		}
 	case engines.Trim:
 		ok = e.trim(c, u, d)
 	case engines.Sync, engines.DataSync:
@@ -165,20 +180,11 @@ func (e *engine) metaOf(u *engines.IO, d *device, blocks uint32) []byte {
 	return e.meta.Mem[int(u.Index)*e.o.MdPerIOSize:][:blocks*d.fmt.Meta]
 }
 
-// trim sets the command that deallocates u's range.
-func (e *engine) trim(c *nvme.Command, u *engines.IO, d *device) bool {
-	if !d.fmt.Aligned(uint64(u.Offset), uint64(u.Len)) || u.Len == 0 {
-		return false
-	}
-	e.ranges.All[u.Index] = nvme.Range{Start: d.fmt.LBA(uint64(u.Offset)), Blocks: uint32(d.fmt.LBA(uint64(u.Len)))}
-	c.DeallocateRanges(d.ns.NSID, e.ranges.At(u.Index), 1)
-	return true
-}
-
 // doOutside ends u at once: what has no command, and what could not be sent.
 func (e *engine) doOutside(u *engines.IO) {
 	u.Done, u.Aux = 0, 0
 	e.reasons[u.Index] = nil
+	e.ended(u)
 	f := u.File
 	switch {
 	case u.Op == engines.Syncfs:
@@ -228,8 +234,12 @@ func (e *engine) drain(done []*engines.IO) (int, error) {
 			}
 		case engines.Write:
 			u.Done = len(u.Buf)
+			if e.place != nil {
+				e.place.done(u)
+			}
 		case engines.Trim:
 			u.Done = u.Len
+			e.trimmed(u)
 		default:
 			u.Done = 0
 		}
@@ -243,6 +253,7 @@ func (e *engine) drain(done []*engines.IO) (int, error) {
 func (e *engine) failed(u *engines.IO, res int32) {
 	u.Done = 0
 	e.reasons[u.Index] = nil
+	e.ended(u)
 	if res < 0 {
 		u.Errno, u.Aux = syscall.Errno(-res), 0
 		return

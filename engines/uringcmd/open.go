@@ -36,6 +36,9 @@ func open(s *system, w *engines.Worker, o *Options) (*engine, error) {
 			return nil, err
 		}
 	}
+	if err := e.prepareAppends(); err != nil {
+		return nil, err
+	}
 	var err error
 	e.Queue, err = queue.New(s.ring, w, queue.Config{Hipri: o.Hipri, SqthreadPoll: o.SqthreadPoll,
 		SqthreadPollCPU: o.SqthreadPollCPU, Registerfiles: o.Registerfiles, Fixedbufs: o.Fixedbufs && (w.Job.RW.Read || w.Job.RW.Write),
@@ -66,7 +69,9 @@ func (e *engine) commands() error {
 	if e.o.Readfua {
 		e.readFlags = nvme.FUA
 	}
-	return nil
+	e.compare = e.o.VerifyMode == "compare"
+	e.place, err = newPlacer(e.w)
+	return err
 }
 
 // prepare registers what is to be registered and makes the memory that commands point to.
@@ -84,10 +89,8 @@ func (e *engine) prepare() error {
 			return fmt.Errorf("memory for iovecs: %w", err)
 		}
 	}
-	if e.w.Job.RW.Trim {
-		if e.ranges, err = queue.NewMemory[nvme.Range](n); err != nil {
-			return fmt.Errorf("memory for ranges: %w", err)
-		}
+	if err := e.prepareTrims(n); err != nil {
+		return err
 	}
 	if e.o.MdPerIOSize > 0 {
 		if e.meta, err = sys.NewArena("malloc", e.o.MdPerIOSize*n, 0, 0, ""); err != nil {
@@ -103,10 +106,41 @@ func (e *engine) prepare() error {
 	return e.Register(e.w)
 }
 
+// prepareTrims makes room for the ranges of trims. Jobs that only write trim too, what verification has them trim.
+func (e *engine) prepareTrims(n int) error {
+	j := e.w.Job
+	if !j.RW.Trim && j.TrimPercentage == 0 && j.ReadIolog == "" {
+		return nil
+	}
+	e.most = 1
+	if j.RW.Trim && j.NumRange > 1 {
+		e.most = j.NumRange
+		e.several = make([]int, n)
+	}
+	var err error
+	if e.ranges, err = queue.NewMemory[nvme.Range](n * e.most); err != nil {
+		return fmt.Errorf("memory for ranges: %w", err)
+	}
+	return nil
+}
+
+// Compares reports whether the drive is to compare what verification reads back.
+func (e *engine) Compares() bool { return e.compare }
+
+// NextPass starts the random choices of placement anew.
+func (e *engine) NextPass() {
+	if e.place != nil {
+		e.place.nextPass()
+	}
+}
+
 // notices say what a reader of the report must know.
 func (e *engine) notices() {
 	if e.o.CmdType == "null" {
 		e.w.Notice("io_uring_cmd: cmd_type=null: no drive took part, the numbers are those of the software alone")
+	}
+	if v := e.w.Job.Verify; e.compare && (v == "" || v == "0") {
+		e.w.Notice("io_uring_cmd: verify_mode=compare has no effect without verify")
 	}
 	if e.o.PIChk != "" {
 		for _, d := range e.devices {
@@ -135,6 +169,13 @@ func (e *engine) device(f *engines.File) (*device, error) {
 	if err := d.checkFile(f); err != nil {
 		return nil, err
 	}
+	if e.place != nil {
+		ids, err := e.sys.identifiers(d, e.w.Job)
+		if err != nil {
+			return nil, err
+		}
+		e.place.add(f.Index, ids)
+	}
 	e.devices[f.Index] = d
 	e.protect = e.protect || d.ns.PIType != 0
 	return d, nil
@@ -154,13 +195,15 @@ func (e *engine) OpenFile(f *engines.File, flags int) error {
 }
 
 // CloseFile closes it.
-func (e *engine) CloseFile(f *engines.File) error {
+func (e *engine) CloseFile(f *engines.File) error { return closeOn(e.sys, f) }
+
+func closeOn(s *system, f *engines.File) error {
 	fd := f.Fd
 	f.Fd = -1
 	if fd < 0 {
 		return nil
 	}
-	return e.sys.close(fd)
+	return s.close(fd)
 }
 
 // Close waits for what is in flight, then releases the ring and the memory that commands pointed to.

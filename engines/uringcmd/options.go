@@ -17,8 +17,8 @@ type Options struct {
 	Hipri           bool   `fio:"hipri" flag:"1" help:"Poll for completions rather than rely on interrupts; needs poll queues"`
 	Readfua         bool   `fio:"readfua" def:"0" help:"Set force unit access on passthrough reads; off by default"`
 	Writefua        bool   `fio:"writefua" def:"0" help:"Set force unit access on passthrough writes; off by default"`
-	WriteMode       string `fio:"write_mode" def:"write" help:"Passthrough command sent for writes: write (default), uncor, zeroes or verify, or a mix such as write/60:zeroes/40"`
-	VerifyMode      string `fio:"verify_mode" def:"read" vals:"read|compare" missing:"compare needs verification, which is not built yet" help:"Passthrough command used to verify: read (default) or compare"`
+	WriteMode       string `fio:"write_mode" def:"write" help:"Passthrough command sent for writes: write (default), uncor, zeroes, verify or zone_append (with zonemode=zbd), or a mix such as write/60:zeroes/40"`
+	VerifyMode      string `fio:"verify_mode" def:"read" vals:"read|compare" help:"Passthrough command used to verify: read (default) or compare"`
 	Fixedbufs       bool   `fio:"fixedbufs" flag:"1" help:"Register I/O buffers with the kernel once at start"`
 	Registerfiles   bool   `fio:"registerfiles" flag:"1" help:"Register the files with the kernel once at start"`
 	SqthreadPoll    bool   `fio:"sqthread_poll" flag:"1" help:"Let a kernel thread poll the submission queue"`
@@ -28,9 +28,9 @@ type Options struct {
 	Nowait          bool   `fio:"nowait" missing:"the kernel has no such flag for passthrough commands" help:"Fail an I/O that would block rather than wait for it"`
 	ForceAsync      int    `fio:"force_async" help:"Have the kernel run one out of this many requests asynchronously from the start"`
 	CmdType         string `fio:"cmd_type" def:"nvme" vals:"nvme|bsg|null" help:"Passthrough command family: nvme (default) or bsg; null sends NVMe commands to /dev/null, which shows the cost of the software alone"`
-	CdbLen          string `fio:"cdb_len" def:"0" vals:"0|10|16|32" missing:"SCSI commands are not built yet" help:"SCSI command block length for bsg: 10, 16, 32, or 0 (default) to fit each request"`
-	VerifyBytchk    string `fio:"verify_bytchk" def:"0" vals:"0|1|3" missing:"SCSI commands are not built yet" help:"SCSI VERIFY byte check mode for bsg: 0 (default), 1 or 3"`
-	ReadMode        string `fio:"read_mode" def:"read" vals:"read|prefetch" missing:"SCSI commands are not built yet" help:"Command sent for bsg reads: read (default) or prefetch"`
+	CdbLen          string `fio:"cdb_len" def:"0" vals:"0|10|16|32" help:"SCSI command block length for bsg: 10, 16, 32, or 0 (default) to fit each request"`
+	VerifyBytchk    string `fio:"verify_bytchk" def:"0" vals:"0|1|3" help:"SCSI VERIFY byte check mode for bsg: 0 (default), 1 or 3"`
+	ReadMode        string `fio:"read_mode" def:"read" vals:"read|prefetch" help:"Command sent for bsg reads: read (default) or prefetch"`
 	cmdprio.Options
 	MdPerIOSize int    `fio:"md_per_io_size" def:"0" min:"0" help:"Size in bytes of the separate metadata buffer for each I/O; default 0"`
 	PIAct       bool   `fio:"pi_act" def:"1" help:"Protection information action bit; when on (default) the device may handle it"`
@@ -50,8 +50,6 @@ func defaults() *Options {
 // check refuses what no kernel or drive could do.
 func (o *Options) check(j *job.Job) error {
 	switch {
-	case o.CmdType == "bsg":
-		return errors.New("cmd_type=bsg: SCSI commands are not built yet")
 	case o.Fixedbufs && o.Nonvectored == 0:
 		return errors.New("fixedbufs=1 and nonvectored=0: commands with registered buffers are not vectored")
 	case o.CmdprioBSSplit != "" || o.CmdprioPercentage != [job.NDirs]int{}:
@@ -60,8 +58,23 @@ func (o *Options) check(j *job.Job) error {
 		return errors.New("hipri=1: /dev/null has nothing to poll")
 	case j.SyncFileRange.Flags != 0:
 		return errors.New("sync_file_range: a drive has no such command; fsync sends a flush")
+	case o.VerifyMode == "compare" && j.Verify != "" && j.Verify != "0" && j.Verify != "pattern":
+		return fmt.Errorf("verify_mode=compare: needs verify=pattern: with verify=%s blocks have headers with the time of their write, which no command could repeat",
+			j.Verify)
+	case appends(o) && j.ZoneMode != "zbd":
+		return errors.New("write_mode=zone_append: needs zonemode=zbd")
 	case j.Atomic:
 		return errors.New("atomic=1: passthrough commands know no atomic writes but those that the drive promises anyway")
+	}
+	if o.CmdType == "bsg" {
+		return o.checkBSG(j)
+	}
+	for _, only := range []struct{ name, value, def string }{
+		{"cdb_len", o.CdbLen, "0"}, {"verify_bytchk", o.VerifyBytchk, "0"}, {"read_mode", o.ReadMode, "read"},
+	} {
+		if only.value != only.def && only.value != "" {
+			return fmt.Errorf("%s=%s: it is for cmd_type=bsg", only.name, only.value)
+		}
 	}
 	return nil
 }
@@ -78,18 +91,11 @@ func (o *Options) checks() (nvme.Checks, error) {
 	if o.PIAct {
 		c.Flags |= nvme.PRInfoAct
 	}
-	for word := range strings.FieldsFuncSeq(o.PIChk, func(r rune) bool { return r == ',' || r == ' ' || r == '|' || r == ':' }) {
-		switch word {
-		case "GUARD":
-			c.Flags |= nvme.PRInfoChkGuard
-		case "REFTAG":
-			c.Flags |= nvme.PRInfoChkRef
-		case "APPTAG":
-			c.Flags |= nvme.PRInfoChkApp
-		default:
-			return c, fmt.Errorf("pi_chk=%s: want GUARD, REFTAG or APPTAG, got %q", o.PIChk, word)
-		}
+	flags, err := nvme.ParseChecks(o.PIChk)
+	if err != nil {
+		return c, fmt.Errorf("pi_chk=%s: %w", o.PIChk, err)
 	}
+	c.Flags |= flags
 	return c, nil
 }
 
@@ -186,9 +192,12 @@ func (o *Options) writeMode(name string) (share, error) {
 			s.flags = nvme.FUA
 		}
 	case "zone_append":
-		return s, errors.New("zone append comes with zonemode=zbd, which is not built yet")
+		s.opcode = nvme.OpZoneAppend
+		if o.Writefua {
+			s.flags = nvme.FUA
+		}
 	default:
-		return s, fmt.Errorf("want write, uncor, zeroes or verify, got %q", name)
+		return s, fmt.Errorf("want write, uncor, zeroes, verify or zone_append, got %q", name)
 	}
 	return s, nil
 }

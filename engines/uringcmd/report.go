@@ -24,6 +24,9 @@ func (e *engine) DecodeError(u *engines.IO) error {
 	if int(u.Index) < len(e.reasons) && e.reasons[u.Index] != nil {
 		return e.reasons[u.Index]
 	}
+	if u.Errno == syscall.EINTR {
+		return fmt.Errorf("%w: the kernel gave the command up, because it timed out or its controller was reset", u.Errno)
+	}
 	if u.Errno == syscall.EINVAL && u.Op <= engines.Write && len(u.Buf) > 128<<10 {
 		return fmt.Errorf("%w: the buffer may lie in more pieces of memory than the drive takes; huge pages (mem=mmaphuge) or a smaller bs help",
 			u.Errno)

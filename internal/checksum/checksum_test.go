@@ -1,6 +1,7 @@
 package checksum
 
 import (
+	"hash/crc32"
 	"hash/crc64"
 	"testing"
 )
@@ -46,6 +47,21 @@ func TestSlices(t *testing.T) {
 		}
 		if got, want := CRC64(p[:n]), ^crc64.Update(^uint64(0), jones, p[:n]); got != want {
 			t.Errorf("CRC64 of %d bytes is %x, want %x", n, got, want)
+		}
+	}
+}
+
+// TestCRC32C holds the folding of long texts against the standard library, at every length around its blocks.
+func TestCRC32C(t *testing.T) {
+	p := make([]byte, 5000)
+	for i := range p {
+		p[i] = byte(i*i*13 + i>>3)
+	}
+	for from := range 3 {
+		for n := range p[from:] {
+			if got, want := CRC32C(p[from:][:n]), ^crc32.Checksum(p[from:][:n], castagnoli); got != want {
+				t.Fatalf("CRC32C of %d bytes from %d is %x, want %x", n, from, got, want)
+			}
 		}
 	}
 }

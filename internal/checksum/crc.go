@@ -127,9 +127,6 @@ func CRC32(p []byte) uint32 {
 	return c
 }
 
-// CRC32C is Castagnoli's without the final inversion.
-func CRC32C(p []byte) uint32 { return ^crc32.Checksum(p, castagnoli) }
-
 // CRC64 is Jones's, reflected, start 0, no inversion.
 func CRC64(p []byte) uint64 {
 	c, t := uint64(0), &table64

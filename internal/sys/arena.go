@@ -190,6 +190,25 @@ func (a *Arena) dropFile() {
 	a.file, a.created = nil, ""
 }
 
+// Words is Mem as 64-bit words; what is left of the last word is not in it.
+func (a *Arena) Words() []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(a.Mem))), len(a.Mem)/8)
+}
+
+// Touch takes all pages of the arena from the machine now, huge ones where it has them, so that no use of it waits for one.
+func (a *Arena) Touch() {
+	_ = unix.Madvise(a.base, unix.MADV_HUGEPAGE)
+	clear(a.base)
+}
+
+// Wipe zeroes an arena of anonymous memory by giving its pages back, so that pages never used again cost nothing.
+func (a *Arena) Wipe() error {
+	if err := unix.Madvise(a.base, unix.MADV_DONTNEED); err != nil {
+		return fmt.Errorf("wipe %d bytes: %w", len(a.base), err)
+	}
+	return nil
+}
+
 // Close gives the memory back and removes a backing file that NewArena created. A nil or closed Arena is fine.
 func (a *Arena) Close() error {
 	if a == nil || a.base == nil {

@@ -108,6 +108,13 @@ type Usage struct {
 	MinFlt, MajFlt uint64        // page faults without and with I/O
 }
 
+// Add adds what another thread has used.
+func (u *Usage) Add(o Usage) {
+	u.User, u.Sys = u.User+o.User, u.Sys+o.Sys
+	u.VolCtx, u.InvCtx = u.VolCtx+o.VolCtx, u.InvCtx+o.InvCtx
+	u.MinFlt, u.MajFlt = u.MinFlt+o.MinFlt, u.MajFlt+o.MajFlt
+}
+
 // ThreadUsage is the usage of this thread since it started.
 func ThreadUsage() (Usage, error) { return usage(unix.RUSAGE_THREAD) }
 

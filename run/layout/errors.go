@@ -19,6 +19,9 @@ type FileError struct {
 	Path string // the file; empty when the job as a whole is meant
 	Err  error
 	Hint string // what the user may do about it; may be empty
+
+	// Refused says that the job's own options forbid it. Such a job has failed, but its report has error 0, as with fio.
+	Refused bool
 }
 
 func (e *FileError) Error() string {

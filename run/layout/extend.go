@@ -131,7 +131,7 @@ func (s *Set) create(f *file, p plan) (created bool, fd int, err error) {
 	}
 	e := &FileError{Op: opCreate, Path: f.Name, Err: err}
 	if errors.Is(err, syscall.ENOENT) && !s.job.AllowFileCreate {
-		e.Hint = "file creation is disallowed by allow_file_create=0"
+		e.Hint, e.Refused = "file creation is disallowed by allow_file_create=0", true
 	}
 	return false, -1, e
 }

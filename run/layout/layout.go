@@ -29,6 +29,7 @@ type Env struct {
 	Filler   *workload.Filler   // contents of laid out files, shared with the run as fio shares the stream; nil: own
 	Sizer    engines.FileSizer  // the engine's own idea of sizes; nil: stat and ioctl
 	Opener   engines.FileOpener // the engine's own open and close; see Set.Attach
+	Zones    Zones              // zonemode=zbd; nil: none
 	Group    []*job.Job         // all jobs of the run, for dedupe_global; may be nil
 }
 
@@ -74,7 +75,7 @@ func Prepare(j *job.Job, d *engines.Driver, env Env) (*Set, error) {
 		return nil, err
 	}
 	defer env.Shared.lock(s.paths())()
-	for _, step := range []func() error{s.makeDirs, s.checkMounts, s.realSizes, s.ranges, s.extendAll} {
+	for _, step := range []func() error{s.makeDirs, s.checkMounts, s.realSizes, s.openZones, s.ranges, s.extendAll, s.fitZones} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -1,155 +1,119 @@
-// Command bench runs the same jobs on fiord and on fio, interleaved, and prints IOPS and their ratio.
+// Command bench runs the same work on fiord and on fio, in turns on the same CPUs, and prints how they compare.
 //
-//	bench FIORD
+//	bench [flags] FIORD
 //
-// FIO names the fio binary (default: fio from PATH); without one only fiord is measured. ROUNDS is how often each case is
-// run (default 3) and SECONDS how long (default 1). Both programs run on one core.
+// FIO names the fio binary (default: fio from PATH). PEAK names fio's t/io_uring, which is compared with fiord peak.
+// A ratio above 1 says that fiord is better, whatever is measured.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/tw"
+	"regexp"
 )
 
-// cases are the jobs, as options of both programs.
-var cases = []struct {
-	name string
-	args string
-}{
-	{"null, QD 1", "--ioengine=null --rw=randread --norandommap --size=1g"},
-	{"null, QD 1, random map", "--ioengine=null --rw=randread --size=1g"},
-	{"null, QD 32, batch 16", "--ioengine=null --rw=randread --norandommap --size=1g --iodepth=32 --iodepth_batch=16 " +
-		"--iodepth_batch_complete_min=16"},
-	{"io_uring /dev/null, QD 128, batch 32", "--ioengine=io_uring --rw=randwrite --norandommap --bs=512 --size=1g " +
-		"--filename=/dev/null --filesize=1g --iodepth=128 --iodepth_batch=32 --iodepth_batch_complete_min=32 --registerfiles --nonvectored=1"},
-	{"verified writes, crc32c, 4k", memory + "--verify=crc32c --do_verify=0 --bs=4k"},
-	{"writes and checked reads, crc32c, 4k", memory + "--verify=crc32c --verify_backlog=1024 --bs=4k"},
-	{"writes and checked reads, md5, 64k", memory + "--verify=md5 --verify_backlog=64 --bs=64k"},
-}
-
-// memory are the options of jobs on a file in memory.
-const memory = "--ioengine=psync --rw=write --size=64m --directory=/dev/shm --unlink=1 --verify_state_save=0 "
-
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench FIORD")
+	var o options
+	flag.IntVar(&o.pairs, "pairs", 5, "pairs of runs of each case")
+	flag.IntVar(&o.seconds, "seconds", 1, "run time of each run that is not of fixed work")
+	only := flag.String("cases", "", "regular expression of the names of the cases to run")
+	flag.StringVar(&o.json, "json", "", "file to write the figures to as JSON")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: bench [flags] FIORD")
+		flag.PrintDefaults()
 		os.Exit(2)
 	}
-	if err := bench(os.Args[1]); err != nil {
+	o.fiord = flag.Arg(0)
+	err := o.find(*only)
+	if err == nil {
+		err = bench(&o)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(fiord string) error {
+// options are what the command line and the environment say.
+type options struct {
+	fiord, fio, peak string
+	pairs, seconds   int
+	only             *regexp.Regexp
+	json             string
+}
+
+// find looks for the programs and compiles the selection.
+func (o *options) find(only string) (err error) {
+	if o.pairs < 1 || o.seconds < 1 {
+		return errors.New("pairs and seconds must be 1 or more")
+	}
+	if o.only, err = regexp.Compile(only); err != nil {
+		return err
+	}
+	if o.fiord, err = exec.LookPath(o.fiord); err != nil {
+		return err
+	}
 	fio := os.Getenv("FIO")
 	if fio == "" {
 		fio = "fio"
 	}
-	fio, err := exec.LookPath(fio)
-	if err != nil {
-		fmt.Println("no fio in PATH: fiord alone")
-		fio = ""
+	if o.fio, err = exec.LookPath(fio); err != nil {
+		return fmt.Errorf("%s: nothing to compare with; FIO names the binary: %w", fio, err)
 	}
-	t := tablewriter.NewTable(os.Stdout, tablewriter.WithHeaderAutoFormat(tw.Off))
-	t.Header("case", "fiord kIOPS", "fio kIOPS", "ratio", "lowest", "highest")
-	for _, c := range cases {
-		row, err := compare(fiord, fio, c.name, strings.Fields(c.args))
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		if err := t.Append(row); err != nil {
-			return err
-		}
+	if peak := os.Getenv("PEAK"); peak != "" {
+		o.peak, err = exec.LookPath(peak)
 	}
-	return t.Render()
+	return err
 }
 
-// compare runs one case on both, in turns.
-func compare(fiord, fio, name string, args []string) ([]string, error) {
-	var ours, theirs, ratios []float64
-	for range number("ROUNDS", 3) {
-		a, err := iops(fiord, args)
-		if err != nil {
-			return nil, err
-		}
-		ours = append(ours, a)
-		if fio == "" {
-			continue
-		}
-		b, err := iops(fio, args)
-		if err != nil {
-			return nil, err
-		}
-		theirs, ratios = append(theirs, b), append(ratios, a/b)
-	}
-	row := []string{name, kilo(median(ours)), "-", "-", "-", "-"}
-	if fio != "" {
-		row = []string{name, kilo(median(ours)), kilo(median(theirs)), fmt.Sprintf("%.2f", median(ratios)),
-			fmt.Sprintf("%.2f", slices.Min(ratios)), fmt.Sprintf("%.2f", slices.Max(ratios))}
-	}
-	return row, nil
-}
-
-// iops runs a job for a moment and reads its IOPS from the JSON report.
-func iops(bin string, args []string) (float64, error) {
-	all := append([]string{"--name=bench", "--output-format=json", "--time_based", "--thread", "--cpus_allowed=" + strconv.Itoa(runtime.NumCPU()-1),
-		"--runtime=" + strconv.Itoa(number("SECONDS", 1))}, args...)
-	cmd := exec.Command(bin, all...)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w: %s", bin, err, strings.TrimSpace(errs.String()))
-	}
-	var doc struct {
-		Jobs []map[string]json.RawMessage
-	}
-	// fio may print notes before the document.
-	start := bytes.IndexByte(out, '{')
-	if start < 0 {
-		return 0, errors.New("no JSON in the output")
-	}
-	if err := json.Unmarshal(out[start:], &doc); err != nil {
-		return 0, err
-	}
-	total := 0.0
-	for _, j := range doc.Jobs {
-		for _, dir := range []string{"read", "write"} {
-			var d struct{ IOPS float64 }
-			if err := json.Unmarshal(j[dir], &d); err != nil {
-				return 0, err
+func bench(o *options) error {
+	var s places
+	defer s.close()
+	var rows []row
+	run := func(list []benchCase, f func(c *benchCase, fio bool, file string) (sample, error)) error {
+		for i := range list {
+			c := &list[i]
+			if !o.only.MatchString(c.name) {
+				continue
 			}
-			total += d.IOPS
+			file, err := s.get(c.on)
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "skipped: %s: %v\n", c.name, err)
+				continue
+			}
+			more, err := compare(o, c, func(fio bool) (sample, error) { return f(c, fio, file) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			rows = append(rows, more...)
 		}
+		return nil
 	}
-	if total == 0 {
-		return 0, fmt.Errorf("%s did no I/O", bin)
+	err := run(cases, func(c *benchCase, fio bool, file string) (sample, error) {
+		return runJob(c, o.binary(fio), fio, file, o.seconds)
+	})
+	if err == nil && o.peak != "" {
+		err = run(peakCases, func(c *benchCase, fio bool, file string) (sample, error) {
+			bin := o.fiord
+			if fio {
+				bin = o.peak
+			}
+			return runPeak(c, bin, fio, file)
+		})
 	}
-	return total, nil
+	if err != nil {
+		return err
+	}
+	return show(o, rows)
 }
 
-func number(env string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(env)); err == nil && n > 0 {
-		return n
+func (o *options) binary(fio bool) string {
+	if fio {
+		return o.fio
 	}
-	return otherwise
+	return o.fiord
 }
-
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return v[len(v)/2]
-}
-
-func kilo(v float64) string { return fmt.Sprintf("%.0f", v/1000) }

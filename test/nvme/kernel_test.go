@@ -20,23 +20,27 @@ type kernel struct {
 	builtin        map[string]bool
 }
 
+// packages are those with a kernel that has what the tests need, best first: Debian 12 has an extra one, from 13 on the
+// usual one will do.
+var packages = []string{"linux-image-6.12-amd64", "linux-image-amd64"}
+
 // findKernel fetches the kernel package that FIORD_NVME_KERNEL names, or Debian's 6.12, once, and unpacks it in the
 // user's cache. The variable can also be the path of a package.
 func findKernel(t *testing.T) *kernel {
 	t.Helper()
-	name := os.Getenv("FIORD_NVME_KERNEL")
-	if name == "" {
-		name = "linux-image-6.12-amd64"
+	names := packages
+	if name := os.Getenv("FIORD_NVME_KERNEL"); name != "" {
+		names = []string{name}
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(cache, "fiord-nvme", strings.TrimSuffix(filepath.Base(name), ".deb"))
+	dir := filepath.Join(cache, "fiord-nvme", strings.TrimSuffix(filepath.Base(names[0]), ".deb"))
 	if _, err := os.Stat(dir); err != nil {
-		deb := name
-		if !strings.HasSuffix(name, ".deb") {
-			deb = download(t, concrete(t, name))
+		deb := names[0]
+		if !strings.HasSuffix(deb, ".deb") {
+			deb = download(t, concrete(t, names))
 		}
 		unpack(t, deb, dir)
 	}
@@ -47,14 +51,29 @@ func findKernel(t *testing.T) *kernel {
 	return k
 }
 
-// concrete follows a package that only depends on the one with the kernel.
-func concrete(t *testing.T, name string) string {
+var depends = regexp.MustCompile(`Depends: (linux-image-\d\S*)`)
+
+// concrete is the package with the kernel that the first known one of names depends on, or is. Where apt knows none, its
+// lists may be missing.
+func concrete(t *testing.T, names []string) string {
 	t.Helper()
-	out := run(t, "", "apt-cache", "depends", name)
-	if m := regexp.MustCompile(`Depends: (linux-image-\d\S*)`).FindStringSubmatch(out); m != nil {
-		return m[1]
+	for _, fresh := range []bool{false, true} {
+		if fresh && os.Getuid() == 0 {
+			run(t, "", "apt-get", "-q", "update")
+		}
+		for _, name := range names {
+			out, err := exec.Command("apt-cache", "depends", name).Output()
+			if err != nil || len(out) == 0 {
+				continue
+			}
+			if m := depends.FindSubmatch(out); m != nil {
+				return string(m[1])
+			}
+			return name
+		}
 	}
-	return name
+	t.Fatalf("apt knows none of %v", names)
+	return ""
 }
 
 func download(t *testing.T, name string) string {
@@ -63,6 +82,7 @@ func download(t *testing.T, name string) string {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // for apt's own user
 		t.Fatal(err)
 	}
+	t.Logf("fetching %s", name)
 	run(t, dir, "apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", name)
 	debs, _ := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if len(debs) != 1 {

@@ -2,7 +2,6 @@ package nvme
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,36 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"fiord/test/nvme/plan"
 )
 
-// drives are the emulated drives: size in MiB and properties of the namespace. Their order makes their numbers.
-var drives = []struct {
-	size  int64
-	props string
-}{
-	{1024, "logical_block_size=512,physical_block_size=512"},
-	{512, lba4k + ",ms=8,pi=1"}, // separate metadata
-	{512, lba4k + ",zoned=true,zoned.zone_size=16M,zoned.zone_capacity=12M,zoned.max_open=8,zoned.max_active=12"},
-	{512, lba4k},
-	{256, lba4k + ",ms=8,pi=1,mset=1"}, // extended blocks
-	{256, lba4k + ",ms=16,pi=1,pif=2"}, // 64-bit guard
-	{256, lba4k},                       // faulty
-	{64, lba4k},                        // to be removed
-	{64, lba4k},                        // to be removed while it is polled
-}
-
-const lba4k = "logical_block_size=4096,physical_block_size=4096"
-
-// The faulty drive fails reads of this byte offset, and writes of the other.
-const (
-	badRead, badWrite = 1 << 20, 2 << 20
-	faulty            = 6
-	removed           = 7
-	removedPolled     = 8
-)
+// needTools makes what would be skipped a failure, for machines that are to have all.
+const needTools = "FIORD_NEED_TOOLS"
 
 func run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
@@ -69,17 +44,36 @@ func need(t *testing.T) {
 		return
 	}
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 {
-		t.Skipf("missing %v, and only root on Debian can install them", missing)
+		say := t.Skipf
+		if os.Getenv(needTools) == "1" {
+			say = t.Fatalf
+		}
+		say("missing %v, and only root on Debian can install them", missing)
 	}
+	t.Logf("installing %v", missing)
 	run(t, "", "apt-get", "-q", "update")
 	run(t, "", "apt-get", append([]string{"install", "-q", "-y", "--no-install-recommends"}, missing...)...)
+}
+
+// theFio is the fio that reads what fiord wrote and the other way round: that of the variable FIO, or of the PATH.
+func theFio(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("FIO")
+	if name == "" {
+		name = "fio"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // build builds a program or, with test set, the tests of a package, static.
 func build(t *testing.T, pkg string, test bool) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "program")
-	args := []string{"build", "-trimpath", "-o", out, pkg}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", out, pkg}
 	if test {
 		args = []string{"test", "-c", "-trimpath", "-o", out, pkg}
 	}
@@ -94,6 +88,7 @@ func build(t *testing.T, pkg string, test bool) string {
 
 // machine is what goes into the guest.
 type machine struct {
+	drives   []drive
 	programs map[string]string // in /bin, by name
 	files    map[string]string // contents, by path
 	params   map[string]string // of modules
@@ -103,6 +98,24 @@ type machine struct {
 func (m *machine) step(name string, limitS int, args ...string) *plan.Step {
 	m.steps = append(m.steps, plan.Step{Name: name, Args: args, LimitS: limitS})
 	return &m.steps[len(m.steps)-1]
+}
+
+// file adds a file to the guest.
+func (m *machine) file(path, content string) {
+	if m.files == nil {
+		m.files = map[string]string{}
+	}
+	m.files[path] = content
+}
+
+// nullBlk are the devices that have no NVMe: one that keeps nothing and can be polled, one that keeps its data, and one
+// that does and has zones, the first two of them conventional.
+var nullBlk = []plan.NullBlk{
+	{Name: "nullb0", Settings: map[string]string{"size": "4096", "blocksize": "512", "queue_mode": "2", "submit_queues": "2",
+		"poll_queues": "2"}},
+	{Name: "nullb1", Settings: map[string]string{"size": "128", "blocksize": "4096", "queue_mode": "2", "memory_backed": "1"}},
+	{Name: "nullb2", Settings: map[string]string{"size": "256", "blocksize": "4096", "queue_mode": "2", "submit_queues": "2",
+		"memory_backed": "1", "zoned": "1", "zone_size": "16", "zone_nr_conv": "2", "zone_max_open": "6", "zone_max_active": "8"}},
 }
 
 // guestFiles writes the guest's file system.
@@ -129,27 +142,7 @@ func (m *machine) guestFiles(t *testing.T, k *kernel, to string) {
 	for name, content := range m.files {
 		a.file(name, []byte(content))
 	}
-	p := plan.Plan{Steps: m.steps}
-	var modules []string
-	contents := map[string][]byte{}
-	for _, name := range []string{"nvme", "configfs", "null_blk"} {
-		if err := k.load(name, &modules, contents); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range modules {
-		file := "/modules/" + name + ".ko"
-		a.file(file, contents[name])
-		p.Modules = append(p.Modules, plan.Module{File: file, Params: m.params[name]})
-	}
-	for i := range drives {
-		p.Drives = append(p.Drives, plan.Drive{PCI: pci(i), Generic: fmt.Sprintf("ng%dn1", i)})
-	}
-	p.NullBlk = []plan.NullBlk{
-		{Name: "nullb0", Settings: map[string]string{"size": "4096", "blocksize": "512", "queue_mode": "2", "submit_queues": "2", "poll_queues": "2"}},
-		{Name: "nullb1", Settings: map[string]string{"size": "128", "blocksize": "4096", "queue_mode": "2", "memory_backed": "1"}},
-	}
-	text, err := json.Marshal(p)
+	text, err := json.Marshal(m.plan(t, k, a))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,6 +156,28 @@ func (m *machine) guestFiles(t *testing.T, k *kernel, to string) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// plan is what the guest is told; the kernel modules that it names go into the archive.
+func (m *machine) plan(t *testing.T, k *kernel, a *archive) plan.Plan {
+	t.Helper()
+	p := plan.Plan{Steps: m.steps, NullBlk: nullBlk}
+	var modules []string
+	contents := map[string][]byte{}
+	for _, name := range []string{"nvme", "configfs", "null_blk"} {
+		if err := k.load(name, &modules, contents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range modules {
+		file := "/modules/" + name + ".ko"
+		a.file(file, contents[name])
+		p.Modules = append(p.Modules, plan.Module{File: file, Params: m.params[name]})
+	}
+	for i := range m.drives {
+		p.Drives = append(p.Drives, plan.Drive{PCI: m.drives[i].address(i), Generic: fmt.Sprintf("ng%dn1", i)})
+	}
+	return p
 }
 
 // libraries are what the loader needs for a dynamic program.
@@ -181,89 +196,4 @@ func libraries(program string) []string {
 		}
 	}
 	return libs
-}
-
-// pci is the address of drive i.
-func pci(i int) string { return fmt.Sprintf("0000:00:%02x.0", 0x10+i) }
-
-// boot runs the machine and returns the results of its steps by name. A boot that does not get to the first step is
-// tried once more: an emulated kernel sometimes trips over its own code patching.
-func (m *machine) boot(t *testing.T, limit time.Duration) map[string]plan.Result {
-	t.Helper()
-	k := findKernel(t)
-	dir := t.TempDir()
-	initrd := filepath.Join(dir, "initrd")
-	m.guestFiles(t, k, initrd)
-	args := []string{"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "q35", "-cpu", "max",
-		"-accel", "kvm", "-accel", "tcg", "-m", "1536", "-smp", "2", "-kernel", k.image, "-initrd", initrd, "-append",
-		"console=ttyS0 loglevel=4 panic=-1 mitigations=off nokaslr random.trust_cpu=on rdinit=/init"}
-	console, results := filepath.Join(dir, "console"), filepath.Join(dir, "results")
-	args = append(args, "-serial", "file:"+console, "-serial", "file:"+results)
-	for i, d := range drives {
-		image := filepath.Join(dir, fmt.Sprintf("drive%d", i))
-		if err := os.WriteFile(image, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(image, d.size<<20); err != nil {
-			t.Fatal(err)
-		}
-		file := image
-		if i == faulty {
-			rules := filepath.Join(dir, "faults")
-			text := fmt.Sprintf("[inject-error]\nevent = \"read_aio\"\nerrno = \"5\"\nsector = \"%d\"\n\n"+
-				"[inject-error]\nevent = \"write_aio\"\nerrno = \"5\"\nsector = \"%d\"\n", badRead/512, badWrite/512)
-			if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			file = "blkdebug:" + rules + ":" + image
-		}
-		args = append(args, "-drive", fmt.Sprintf("if=none,id=d%d,format=raw,cache=unsafe,discard=unmap,file=%s", i, file),
-			"-device", fmt.Sprintf("nvme,id=nvme%d,serial=fiord-%d,addr=%#x", i, i, 0x10+i),
-			"-device", fmt.Sprintf("nvme-ns,drive=d%d,bus=nvme%d,nsid=1,%s", i, i, d.props))
-	}
-	for try := 0; ; try++ {
-		got, ready := start(t, args, results, limit)
-		if len(got) == len(m.steps) {
-			return got
-		}
-		text, _ := os.ReadFile(console)
-		if try == 0 && !ready {
-			t.Logf("the guest did not get to its first step; once more. Its console ends with\n%s", tail(text))
-			continue
-		}
-		t.Fatalf("%d of %d steps were done; the console ends with\n%s", len(got), len(m.steps), tail(text))
-	}
-}
-
-func tail(text []byte) string { return string(text[max(0, len(text)-3000):]) }
-
-func start(t *testing.T, args []string, results string, limit time.Duration) (got map[string]plan.Result, ready bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "qemu-system-x86_64", args...).CombinedOutput()
-	if err != nil {
-		t.Logf("qemu: %v\n%s", err, out)
-	}
-	f, err := os.Open(results)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	got = map[string]plan.Result{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if line == plan.Ready {
-			ready = true
-			continue
-		}
-		var r plan.Result
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			continue // the machine ended in the middle of it
-		}
-		got[r.Name] = r
-	}
-	return got, ready
 }

@@ -77,13 +77,17 @@ const (
 
 // Flags of single operations.
 const (
-	IORING_FSYNC_DATASYNC   = 1 << 0
-	IORING_URING_CMD_FIXED  = 1 << 0 // 6.1
-	IORING_RW_ATTR_FLAG_PI  = 1 << 0 // 6.14
-	BLOCK_URING_CMD_DISCARD = 0x1200 // _IO(0x12, 0); 6.12
-	RWF_NOWAIT              = 0x08   // 4.14
-	RWF_ATOMIC              = 0x40   // 6.11
-	RWF_DONTCACHE           = 0x80   // 6.14
+	IORING_FSYNC_DATASYNC    = 1 << 0
+	IORING_URING_CMD_FIXED   = 1 << 0 // 6.1
+	IORING_RW_ATTR_FLAG_PI   = 1 << 0 // 6.14
+	IORING_NOP_INJECT_RESULT = 1 << 0 // Len comes back as the result; 6.10
+	IORING_NOP_FILE          = 1 << 1 // look the file up; 6.13
+	IORING_NOP_FIXED_FILE    = 1 << 2 // it is a registered one; 6.13
+	IORING_NOP_FIXED_BUFFER  = 1 << 3 // look the registered buffer up; 6.13
+	BLOCK_URING_CMD_DISCARD  = 0x1200 // _IO(0x12, 0); 6.12
+	RWF_NOWAIT               = 0x08   // 4.14
+	RWF_ATOMIC               = 0x40   // 6.11
+	RWF_DONTCACHE            = 0x80   // 6.14
 )
 
 // Operations. Since Linux 5.1 where nothing else is said.
@@ -98,6 +102,7 @@ const (
 	IORING_OP_READ            = 22 // 5.6
 	IORING_OP_WRITE           = 23 // 5.6
 	IORING_OP_URING_CMD       = 46 // 5.19
+	IORING_OP_READV_FIXED     = 60 // 6.15
 )
 
 // Operations of io_uring_register.
@@ -108,6 +113,7 @@ const (
 	IORING_UNREGISTER_FILES              = 3
 	IORING_REGISTER_FILES_UPDATE         = 6  // 5.5
 	IORING_REGISTER_PROBE                = 8  // 5.6
+	IORING_REGISTER_RESTRICTIONS         = 11 // 5.10
 	IORING_REGISTER_ENABLE_RINGS         = 12 // 5.10
 	IORING_REGISTER_RING_FDS             = 20 // 5.18
 	IORING_UNREGISTER_RING_FDS           = 21 // 5.18

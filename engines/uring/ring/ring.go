@@ -22,6 +22,9 @@ type Config struct {
 	RegisterRing Want // enter by a registered descriptor (5.18)
 	RegisterWait Want // keep the arguments of waits in registered memory (6.13)
 	MinWait      bool // WaitMin will be used: Open fails where the kernel lacks it (6.12)
+
+	// Restrict is all that the ring may do, with IORING_SETUP_R_DISABLED in Flags; empty: no limits (5.10).
+	Restrict []Restriction
 }
 
 // Want is whether something is to be used.
@@ -261,6 +264,9 @@ func (r *Ring) enable(c Config) error {
 	if r.params.Flags&IORING_SETUP_R_DISABLED != 0 {
 		if c.RegisterWait != Never {
 			r.registerWait(pageSize)
+		}
+		if err := r.restrict(c.Restrict); err != nil {
+			return err
 		}
 		if _, errno := r.k.Register(r.fd, IORING_REGISTER_ENABLE_RINGS, nil, 0); errno != 0 {
 			return fmt.Errorf("io_uring: enabling the ring: %w", errno)

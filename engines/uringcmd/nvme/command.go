@@ -128,5 +128,5 @@ func (c *Command) DeallocateRanges(nsid uint32, addr uint64, n int) {
 
 // MovesData reports whether the command carries a buffer.
 func MovesData(opcode uint8) bool {
-	return opcode == OpRead || opcode == OpWrite || opcode == OpCompare
+	return opcode == OpRead || opcode == OpWrite || opcode == OpCompare || opcode == OpZoneAppend
 }

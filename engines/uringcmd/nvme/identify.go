@@ -17,11 +17,14 @@ type Controller struct {
 	DSM, WriteZeroes        bool
 	Verify                  bool
 	WriteCache              bool // there is a volatile write cache
+	Directives              bool // it knows directives, streams among them (OACS)
+	Placement               bool // it knows flexible data placement (CTRATT)
 
 	// Limits of the NVM command set, from identify's CNSControllerCSI; 0: none known.
 	MaxVerify, MaxZeroes, MaxUncor uint64 // bytes
 	MaxRanges                      int    // of dataset management
 	MaxRange                       uint32 // blocks in one range
+	MaxRangesTotal                 uint64 // blocks in all ranges of one command
 }
 
 // ErrShort is the error of identify data that are not IdentifySize bytes.
@@ -33,12 +36,16 @@ func ParseController(b []byte) (Controller, error) {
 		return Controller{}, ErrShort
 	}
 	text := func(from, to int) string { return strings.Trim(string(b[from:to]), " \x00") }
+	oacs := binary.LittleEndian.Uint16(b[256:])
+	attributes := binary.LittleEndian.Uint32(b[96:])
 	oncs := binary.LittleEndian.Uint16(b[520:])
 	return Controller{
 		Serial: text(4, 24), Model: text(24, 64), Firmware: text(64, 72),
 		Version:     binary.LittleEndian.Uint32(b[80:]),
 		MaxTransfer: pages(b[77]),
-		Formats:     binary.LittleEndian.Uint32(b[96:])&(1<<15) != 0,
+		Formats:     attributes&(1<<15) != 0,
+		Placement:   attributes&(1<<19) != 0,
+		Directives:  oacs&(1<<5) != 0,
 		Compare:     oncs&(1<<0) != 0,
 		WriteUncor:  oncs&(1<<1) != 0,
 		DSM:         oncs&(1<<2) != 0,
@@ -56,6 +63,7 @@ func (c *Controller) Limits(b []byte) error {
 	c.MaxVerify, c.MaxZeroes, c.MaxUncor = pages(b[0]), pages(b[1]), pages(b[2])
 	c.MaxRanges = int(b[3])
 	c.MaxRange = binary.LittleEndian.Uint32(b[4:])
+	c.MaxRangesTotal = binary.LittleEndian.Uint64(b[8:])
 	return nil
 }
 
@@ -194,6 +202,26 @@ func (n *Namespace) Format(act bool) Format {
 		f.PI.at = n.MetaSize - n.PISize
 	}
 	return f
+}
+
+// SeparateFormat is a format of blocks of data bytes, a power of two, with metadata beside them that the host moves. It fails
+// where the metadata cannot hold the protection information.
+func SeparateFormat(data, meta uint32, pi PI) (Format, error) {
+	f := Format{Block: data, Data: data, Meta: meta, PI: pi, shift: -1}
+	for s := range int8(32) {
+		if data == 1<<s {
+			f.shift = s
+		}
+	}
+	need := uint32(8)
+	if pi.Guard == Guard64 {
+		need = 16
+	}
+	if f.shift < 0 || pi.size < need || pi.at+pi.size > meta {
+		return f, fmt.Errorf("nvme: blocks of %d bytes and %d of metadata with %d bytes of protection information at %d make no sense",
+			data, meta, pi.size, pi.at)
+	}
+	return f, nil
 }
 
 // Size is the namespace in bytes, as offsets of a job count them.

@@ -3,6 +3,7 @@ package nvme
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 )
 
 // PI is the protection information of a format: a guard, an application tag and a reference tag at the same place in
@@ -14,11 +15,33 @@ type PI struct {
 	at    uint32 // offset in the metadata of a block
 }
 
+// PIAt is protection information of size bytes at an offset in the metadata of a block.
+func PIAt(typ uint8, guard GuardType, at, size uint32) PI {
+	return PI{Type: typ, Guard: guard, at: at, size: size}
+}
+
 // Checks says which fields of protection information are made and looked at, and with what.
 type Checks struct {
 	Flags   uint32 // PRInfo bits
 	AppTag  uint16
 	AppMask uint16 // bits of the application tag that count
+}
+
+// ParseChecks reads the names of fields to check, GUARD, REFTAG and APPTAG, separated by commas or their like.
+func ParseChecks(text string) (flags uint32, err error) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == '|' || r == ':' }) {
+		switch word {
+		case "GUARD":
+			flags |= PRInfoChkGuard
+		case "REFTAG":
+			flags |= PRInfoChkRef
+		case "APPTAG":
+			flags |= PRInfoChkApp
+		default:
+			return 0, fmt.Errorf("want GUARD, REFTAG or APPTAG, got %q", word)
+		}
+	}
+	return flags, nil
 }
 
 // PIError is a field of protection information that is not what it should be.

@@ -3,16 +3,11 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -99,7 +94,7 @@ func setUp(p *plan.Plan) error {
 		if err := write("/sys/bus/pci/drivers/nvme/bind", d.PCI); err != nil {
 			return err
 		}
-		if err := appears("/dev/" + d.Generic); err != nil {
+		if err := appears("/dev/"+d.Generic, true); err != nil {
 			return err
 		}
 	}
@@ -122,7 +117,7 @@ func setUp(p *plan.Plan) error {
 		if err := write(filepath.Join(dir, "power"), "1"); err != nil {
 			return err
 		}
-		if err := appears("/dev/" + n.Name); err != nil {
+		if err := appears("/dev/"+n.Name, true); err != nil {
 			return err
 		}
 	}
@@ -143,80 +138,16 @@ func load(m plan.Module) error {
 
 func write(path, text string) error { return os.WriteFile(path, []byte(text), 0) }
 
-// appears waits for a device node.
-func appears(path string) error {
+// appears waits until a path is there, or until it is not. The kernel tells nobody here, so it has to be looked at.
+func appears(path string, there bool) error {
 	for range 3000 {
-		if _, err := os.Stat(path); err == nil {
+		if _, err := os.Stat(path); (err == nil) == there {
 			return nil
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return fmt.Errorf("%s did not appear", path)
-}
-
-// do runs one step.
-func do(s plan.Step) plan.Result {
-	r := plan.Result{Name: s.Name}
-	start := time.Now()
-	var mu sync.Mutex
-	var writes sync.WaitGroup
-	for _, w := range s.Writes {
-		writes.Go(func() {
-			time.Sleep(time.Duration(w.AfterMs)*time.Millisecond - time.Since(start))
-			if err := write(w.Path, w.Text); err != nil {
-				mu.Lock()
-				r.Errors = append(r.Errors, err.Error())
-				mu.Unlock()
-			}
-		})
+	if there {
+		return fmt.Errorf("%s did not appear", path)
 	}
-	if len(s.Args) > 0 {
-		program(s, &r, &mu)
-	}
-	writes.Wait()
-	r.Millis = time.Since(start).Milliseconds()
-	return r
-}
-
-// most is how much of a program's output is kept.
-const most = 1 << 20
-
-func program(s plan.Step, r *plan.Result, mu *sync.Mutex) {
-	var stdout, stderr bytes.Buffer
-	c := exec.Command(s.Args[0], s.Args[1:]...)
-	c.Dir = cmp.Or(s.Dir, "/tmp")
-	c.Env = []string{"PATH=/bin", "HOME=/tmp", "TMPDIR=/tmp"}
-	c.Stdout, c.Stderr = limited(&stdout), limited(&stderr)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.WaitDelay = time.Second
-	err := c.Start()
-	if err == nil {
-		timer := time.AfterFunc(time.Duration(s.LimitS)*time.Second, func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
-		err = c.Wait()
-		timer.Stop()
-		r.Exit = c.ProcessState.ExitCode()
-	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		mu.Lock()
-		r.Errors = append(r.Errors, err.Error())
-		mu.Unlock()
-	}
-	r.Stdout, r.Stderr = stdout.String(), stderr.String()
-}
-
-type limitedWriter struct {
-	w    io.Writer
-	left int
-}
-
-func limited(w io.Writer) io.Writer { return &limitedWriter{w, most} }
-
-func (l *limitedWriter) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
-	if _, err := l.w.Write(p[:n]); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return fmt.Errorf("%s did not go away", path)
 }

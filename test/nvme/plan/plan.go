@@ -28,19 +28,23 @@ type NullBlk struct {
 	Settings map[string]string
 }
 
-// Step is one program to run, or without Args only its Writes.
+// Step is one program to run, or without Args only its Actions.
 type Step struct {
-	Name   string
-	Args   []string
-	Dir    string  // where it runs; empty: /tmp
-	LimitS int     // after so many seconds the program is killed
-	Writes []Write // while it runs
+	Name    string
+	Args    []string
+	Dir     string   // where it runs; empty: /tmp
+	LimitS  int      // after so many seconds the program is killed
+	Before  []Action // done before the program starts
+	Actions []Action // done in order while it runs
+	Read    []string // files whose contents are wanted afterwards
 }
 
-// Write is a write to a file such as one of sysfs.
-type Write struct {
-	AfterMs    int // since the step began
-	Path, Text string
+// Action is something done to the machine: it waits for what it is to wait for, then writes.
+type Action struct {
+	Printed    bool   // wait until the program has printed something
+	Path, Text string // what is written where, such as to a file of sysfs; without Path nothing
+	Appears    string // wait for this path to be there, afterwards
+	Vanishes   string // or for this one not to be
 }
 
 // Result is what came of a Step.
@@ -49,5 +53,6 @@ type Result struct {
 	Exit           int // -1: killed
 	Stdout, Stderr string
 	Millis         int64
-	Errors         []string // of Writes, and of starting the program
+	Errors         []string          // of Actions, and of starting and ending the program
+	Files          map[string]string // contents of Read
 }

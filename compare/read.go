@@ -1,0 +1,153 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxReport is the size, in bytes, beyond which a file is taken for no report.
+const maxReport = 1 << 30
+
+// ErrNoReport is returned for a file that holds no JSON report.
+var ErrNoReport = errors.New("holds no JSON report with jobs")
+
+// Read reads the report of one run. What stands before and behind the document is passed over, as notes of fio do. Of
+// several documents, which --status-interval leaves, the last counts: it is of the whole run. A document that is cut short
+// is an error, because what it lacks cannot be told from what was not measured.
+func Read(name string, r io.Reader) (*Run, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxReport+1))
+	if err != nil {
+		return nil, fmt.Errorf("report %s: %w", name, err)
+	}
+	if len(text) > maxReport {
+		return nil, fmt.Errorf("report %s: larger than %d bytes", name, maxReport)
+	}
+	doc, err := lastDocument(text)
+	if err != nil {
+		return nil, fmt.Errorf("report %s: %w", name, err)
+	}
+	run, err := doc.run()
+	if err != nil {
+		return nil, fmt.Errorf("report %s: %w", name, err)
+	}
+	run.Name = name
+	return run, nil
+}
+
+// lastDocument finds the last document among other text. A document begins with a brace at the beginning of a line.
+func lastDocument(text []byte) (*document, error) {
+	var last *document
+	var bad error
+	const most = 1000 // braces that turn out to begin no document: looking behind each costs a look at all that follows
+	for tries := 0; len(text) > 0 && tries < most; {
+		if text[0] == '{' {
+			doc, rest, err := cutDocument(text)
+			if err == nil {
+				if tries++; doc != nil {
+					last, bad, tries = doc, nil, 0 // what was in the way before was text with a brace
+				}
+				text = rest
+				continue
+			}
+			bad = err
+			tries++
+		}
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	switch {
+	case bad != nil:
+		return nil, bad
+	case last == nil:
+		return nil, ErrNoReport
+	}
+	return last, nil
+}
+
+// cutDocument reads the document that text begins with, and returns what is behind it. The document is nil, without an
+// error, where the text is no report at all.
+func cutDocument(text []byte) (*document, []byte, error) {
+	strict, n, whole := toJSON(text)
+	isReport := bytes.Contains(text[:n], []byte(`"fio version"`)) || bytes.Contains(text[:n], []byte(`"jobs"`))
+	if !whole {
+		if isReport {
+			return nil, nil, errors.New("the last document is cut short")
+		}
+		_, rest, _ := bytes.Cut(text, []byte("\n"))
+		return nil, rest, nil
+	}
+	var doc document
+	if err := json.Unmarshal(strict, &doc); err != nil {
+		if isReport {
+			return nil, nil, err
+		}
+		_, rest, _ := bytes.Cut(text, []byte("\n"))
+		return nil, rest, nil
+	}
+	if doc.Jobs == nil && doc.Clients == nil {
+		return nil, text[n:], nil
+	}
+	return &doc, text[n:], nil
+}
+
+// toJSON copies the object that text begins with, up to its closing brace, and says how long it was and whether the brace
+// was there. Outside of strings, fio's numbers that JSON does not have, such as -nan, become null.
+func toJSON(text []byte) (strict []byte, n int, whole bool) {
+	depth := 0
+	for n < len(text) {
+		c := text[n]
+		switch {
+		case c == '"':
+			end := stringEnd(text, n)
+			strict = append(strict, text[n:end]...)
+			n = end
+			continue
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case isWord(c):
+			end := n
+			for end < len(text) && isWord(text[end]) {
+				end++
+			}
+			strict = append(strict, number(text[n:end])...)
+			n = end
+			continue
+		}
+		strict = append(strict, c)
+		n++
+		if depth == 0 {
+			return strict, n, true
+		}
+	}
+	return strict, n, false
+}
+
+// stringEnd is where the string that begins at from ends, its closing quote counted in.
+func stringEnd(text []byte, from int) int {
+	for i := from + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// isWord reports whether c belongs to a number or to one of the words nan, inf, true, false and null.
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.'
+}
+
+func number(word []byte) []byte {
+	switch string(bytes.ToLower(bytes.TrimLeft(word, "+-"))) {
+	case "nan", "inf", "infinity":
+		return []byte("null")
+	}
+	return word
+}
