@@ -115,7 +115,7 @@ func (l *loop) begin(w *worker, now int64) {
 	if l.careful {
 		l.reqs = l.reqs[:1]
 	}
-	l.initBatches(w)
+	l.batches = batchesOf(w)
 }
 
 // pass does I/O until the generator's pass is over, the time is up, or something went wrong; what is in flight is then
@@ -354,13 +354,18 @@ func (w *worker) ready(req *workload.Req) bool {
 func (w *worker) load(u *engines.IO, req *workload.Req) {
 	u.Op = req.Op
 	u.Offset = req.Offset
-	u.File = w.set.Files[req.File]
+	if f := w.set.Files[req.File]; f != u.File {
+		u.File = f // seldom, and a store of a pointer costs more than the look
+	}
 	u.FileIndex = int32(req.File)
 	u.Len = req.Len
 	u.User = 1 // in use, for serialize_overlap
 	u.Done, u.Errno = 0, 0
 	l := &w.loop
 	if l.arena != nil && req.Len <= l.size {
+		if len(u.Buf) == req.Len && cap(u.Buf) == l.size {
+			return // whole, as after any other transfer of that length
+		}
 		i := int(u.Index) * l.size
 		u.Buf = l.arena[i : i+req.Len : i+l.size]
 	} else if w.ranger != nil {

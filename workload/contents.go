@@ -27,6 +27,9 @@ type Filler struct {
 	buf   Rand // the stream that seeds buffers
 	dup   dedupe
 	start *streamStart // nil: the streams run on from pass to pass
+
+	stamp     int64 // the start that scrambling wrote last, which a batch has in common
+	sec, nsec uint64
 }
 
 // streamStart is where the streams were before the first buffer.
@@ -124,7 +127,11 @@ func (f *Filler) Fill(u *engines.IO) {
 	if f.refill {
 		f.fill(u.Buf, f.minWrite, u.Offset)
 	} else {
-		scramble(u.Buf, uint64(u.Offset), u.Start)
+		if u.Start != f.stamp {
+			f.stamp = u.Start
+			f.sec, f.nsec = uint64(u.Start)/1e9, uint64(u.Start)%1e9
+		}
+		scramble(u.Buf, uint64(u.Offset), f.sec, f.nsec)
 	}
 }
 
@@ -170,8 +177,7 @@ const (
 
 // scramble makes the blocks of a buffer differ from the last time it was written: in each 512 bytes the offset goes to
 // the start of a cache line, and the time to the end of the first one.
-func scramble(buf []byte, off uint64, startNs int64) {
-	sec, nsec := uint64(startNs)/1e9, uint64(startNs)%1e9
+func scramble(buf []byte, off, sec, nsec uint64) {
 	at := ((nsec ^ off) & (scrambleUnit/line - 1)) * line
 	for ; len(buf) >= scrambleUnit; buf, off = buf[scrambleUnit:], off+scrambleUnit {
 		binary.LittleEndian.PutUint64(buf[at:], off)

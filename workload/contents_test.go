@@ -196,7 +196,7 @@ func TestPerIO(t *testing.T) {
 // TestScramble checks where the words go, and that nothing else changes.
 func TestScramble(t *testing.T) {
 	buf := make([]byte, 1024+100)
-	scramble(buf, 4096+2, 3e9+4) // (4^4098)&7 = 6: the seventh line
+	scramble(buf, 4096+2, 3, 4) // (4^4098)&7 = 6: the seventh line
 	want := make([]byte, len(buf))
 	for block, off := range []uint64{4098, 4098 + 512} {
 		p := want[block*512:]

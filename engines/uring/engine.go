@@ -21,6 +21,7 @@ type engine struct {
 
 	opcodes  [2]uint8
 	vectored bool
+	plain    bool // reads and writes need nothing that adorn adds
 	prio     uint16
 	rwFlags  [2]uint32
 
@@ -63,61 +64,82 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 // many as there is room for.
 func (e *engine) write(ios []*engines.IO) uint32 {
 	room := e.Room(len(ios))
+	var at target
 	for i, u := range ios[:room] {
-		if e.outside[u.Op] || !e.entry(e.R.SQE(uint32(i)), u) {
+		if u.File != at.file && !e.aim(&at, u.File) || e.outside[u.Op] {
 			return uint32(i)
 		}
+		s := e.R.SQE(uint32(i))
+		if u.Op > engines.Write {
+			if !e.otherEntry(s, u, at.fd, at.flags|e.Async()) {
+				return uint32(i)
+			}
+			continue
+		}
+		e.transfer(s, u, &at)
 	}
 	return room
 }
 
-// entry writes all of the entry for u. It reports false for one that cannot go through the ring.
-func (e *engine) entry(s *ring.SQE, u *engines.IO) bool {
-	fd, flags := int32(u.File.Fd), uint8(0)
+// A target is a file as entries name it.
+type target struct {
+	file  *engines.File
+	fd    int32
+	flags uint8
+}
+
+// aim makes f the target. It reports false when f cannot be used through the ring.
+func (e *engine) aim(at *target, f *engines.File) bool {
+	*at = target{file: f, fd: int32(f.Fd)}
 	if e.Files {
-		if !e.Has(u.File) && !e.Refill(u.File) {
+		if !e.Has(f) && !e.Refill(f) {
 			return false
 		}
-		fd, flags = int32(u.File.Index), ring.IOSQE_FIXED_FILE
+		at.fd, at.flags = int32(f.Index), ring.IOSQE_FIXED_FILE
 	}
-	flags |= e.Async()
-	if u.Op > engines.Write {
-		return e.otherEntry(s, u, fd, flags)
-	}
-	if e.prios != nil {
-		e.prios.Pick(u)
-	}
-	prio := u.Prio
-	if prio == 0 {
-		prio = e.prio
-	}
-	where, n := queue.Addr(u.Buf), uint32(min(len(u.Buf), maxTransfer))
-	var buf uint16
-	switch {
-	case e.Fixed:
-		buf = e.BufIndex[u.Index]
-	case e.vectored:
-		e.iovecs.All[u.Index] = ring.Iovec{Base: where, Len: uint64(n)}
-		where, n = e.iovecs.At(u.Index), 1
-	}
-	s.Opcode = e.opcodes[u.Op]
-	s.Flags = flags
-	s.Ioprio = prio
-	s.Fd = fd
+	return true
+}
+
+// transfer writes all of the entry for a read or write. What only some jobs have comes after what all have.
+func (e *engine) transfer(s *ring.SQE, u *engines.IO, at *target) {
+	s.Opcode = e.opcodes[u.Op&1]
+	s.Flags = at.flags
+	s.Ioprio = e.prio
+	s.Fd = at.fd
 	s.Off = uint64(u.Offset)
-	s.Addr = where
-	s.Len = n
-	s.OpFlags = e.rwFlags[u.Op]
+	s.Addr = queue.Addr(u.Buf)
+	s.Len = uint32(min(len(u.Buf), maxTransfer))
+	s.OpFlags = e.rwFlags[u.Op&1]
 	s.UserData = uint64(u.Index)
-	s.BufIndex = buf
+	s.BufIndex = 0
 	s.Personality = 0
 	s.FileIndex = 0
 	s.Addr3 = 0
 	s.AttrMask = 0
+	if !e.plain {
+		e.adorn(s, u)
+	}
+}
+
+// adorn adds to the entry of a read or write what the options of some jobs ask for.
+func (e *engine) adorn(s *ring.SQE, u *engines.IO) {
+	s.Flags |= e.Async()
+	if e.prios != nil {
+		e.prios.Pick(u)
+	}
+	if u.Prio != 0 {
+		s.Ioprio = u.Prio
+	}
+	switch {
+	case e.Fixed:
+		s.BufIndex = e.BufIndex[u.Index]
+	case e.vectored:
+		e.iovecs.All[u.Index] = ring.Iovec{Base: s.Addr, Len: uint64(s.Len)}
+		s.Addr, s.Len = e.iovecs.At(u.Index), 1
+	}
 	if e.pi != nil {
 		e.pi.attach(s, u)
 	}
-	return true
 }
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.

@@ -26,14 +26,25 @@ type integrity struct {
 	reasons []error // why the check of a read failed, by Index
 }
 
+// Defaults of options, which are declared with them.
+const (
+	defaultApptag = 0x1234
+	allOfApptag   = 0xffff // apptag_mask
+)
+
 // asks is what a machine tells of a block device's metadata, so that a test can play one.
 type asks func(path string) (sys.Integrity, error)
 
 // newIntegrity prepares it for w's files; nil: the job sends no metadata.
 func newIntegrity(w *engines.Worker, o *Options, ask asks) (*integrity, error) {
 	if o.MdPerIOSize == 0 {
-		if o.PIChk != "" {
-			w.Notice("io_uring: pi_chk has no effect without md_per_io_size: the kernel makes and checks protection information itself")
+		for _, given := range []struct {
+			name  string
+			given bool
+		}{{"pi_chk", o.PIChk != ""}, {"pi_act", !o.PIAct}, {"apptag", o.Apptag != defaultApptag}, {"apptag_mask", o.ApptagMask != allOfApptag}} {
+			if given.given {
+				w.Notice("io_uring: %s has no effect without md_per_io_size: the kernel makes and checks protection information itself", given.name)
+			}
 		}
 		return nil, nil
 	}
@@ -61,7 +72,7 @@ func (p *integrity) options(j *job.Job, o *Options) error {
 		return errors.New("md_per_io_size: only direct I/O carries metadata: direct=1")
 	case o.Hipri:
 		return errors.New("md_per_io_size and hipri=1: the kernel does not poll for I/O with metadata")
-	case o.ApptagMask != 0xffff:
+	case o.ApptagMask != allOfApptag:
 		return errors.New("apptag_mask: the kernel compares all of the application tag, so that ioengine=io_uring takes 0xffff alone; io_uring_cmd takes others")
 	case o.Apptag < 0 || o.Apptag > 0xffff:
 		return fmt.Errorf("apptag=%d: want 0 to 0xffff", o.Apptag)
@@ -74,7 +85,7 @@ func (p *integrity) options(j *job.Job, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("pi_chk=%s: %w", o.PIChk, err)
 	}
-	p.checks = nvme.Checks{Flags: fields, AppTag: uint16(o.Apptag), AppMask: 0xffff}
+	p.checks = nvme.Checks{Flags: fields, AppTag: uint16(o.Apptag), AppMask: allOfApptag}
 	if o.PIAct {
 		p.checks.Flags |= nvme.PRInfoAct
 	}

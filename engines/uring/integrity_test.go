@@ -2,6 +2,7 @@ package uring
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -96,9 +97,11 @@ func TestMetadataInEntries(t *testing.T) {
 	u := w.IOs[1]
 	u.Op, u.Offset = engines.Write, 7*4096
 	s := new(ring.SQE)
-	if !e.entry(s, u) {
+	var at target
+	if !e.aim(&at, u.File) {
 		t.Fatal("the write cannot be sent")
 	}
+	e.transfer(s, u, &at)
 	a := (*ring.AttrPI)(unsafe.Add(nil, s.Addr3))
 	meta := e.pi.meta.Mem[32:64]
 	if s.AttrMask != ring.IORING_RW_ATTR_FLAG_PI || a.Len != 32 || a.AppTag != 0x1234 || a.Seed != 7 || a.Flags != 7 ||
@@ -138,5 +141,30 @@ func TestPolledRings(t *testing.T) {
 	o.HybridPoll = true
 	if _, err := open(ring.Linux, sys.BlockIntegrity, w, o); err == nil || !strings.Contains(err.Error(), "needs hipri") {
 		t.Errorf("hybrid_poll without hipri: %v", err)
+	}
+}
+
+// TestMetadataUnused gives options on protection information without md_per_io_size.
+func TestMetadataUnused(t *testing.T) {
+	for _, c := range []struct {
+		set  func(*Options)
+		want string
+	}{
+		{func(o *Options) {}, ""},
+		{func(o *Options) { o.PIChk = "GUARD" }, "pi_chk"},
+		{func(o *Options) { o.PIAct = false }, "pi_act"},
+		{func(o *Options) { o.Apptag = 7 }, "apptag"},
+		{func(o *Options) { o.ApptagMask = 1 }, "apptag_mask"},
+	} {
+		o := protectedOptions(func(o *Options) { o.MdPerIOSize, o.PIChk, o.PIAct = 0, "", true })
+		c.set(o)
+		said := ""
+		w := &engines.Worker{Job: protectedJob("r", 4096), Notice: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+		if p, err := newIntegrity(w, o, tells(protected, nil)); p != nil || err != nil {
+			t.Errorf("%v, %v", p, err)
+		}
+		if c.want == "" && said != "" || c.want != "" && !strings.HasPrefix(said, "io_uring: "+c.want+" has no effect") {
+			t.Errorf("%s: said %q", c.want, said)
+		}
 	}
 }

@@ -111,5 +111,6 @@ func (e *engine) prepare(w *engines.Worker, o *Options) error {
 			return err
 		}
 	}
+	e.plain = o.ForceAsync <= 0 && e.prios == nil && !o.Fixedbufs && !e.vectored && e.pi == nil
 	return e.Register(w)
 }

@@ -36,6 +36,7 @@ type engine struct {
 	compare   bool                             // reads with IO.Compare set are compared by the drive
 	append    *appender                        // nil: writes are no zone appends
 	place     *placer                          // nil: writes are not placed
+	plain     bool                             // isPlain, once all is known
 
 	iovecs  queue.Memory[ring.Iovec]
 	ranges  queue.Memory[nvme.Range] // as many as a trim can have, for each IO
@@ -70,9 +71,12 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 // write fills entries for a prefix of ios: as many as there is room for, or up to the first that cannot be sent.
 func (e *engine) write(ios []*engines.IO) (n uint32, refused bool) {
 	room := e.Room(len(ios))
-	for i, u := range ios[:room] {
-		if !e.entry(e.R.SQE128(uint32(i)), u) {
-			return uint32(i), true
+	if e.plain {
+		n = uint32(e.writePlain(ios[:room]))
+	}
+	for ; n < room; n++ {
+		if !e.entry(e.R.SQE128(n), ios[n]) {
+			return n, true
 		}
 	}
 	return room, false

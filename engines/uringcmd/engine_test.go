@@ -115,7 +115,34 @@ func command(t testing.TB, e *engine, u *engines.IO) (*ring.SQE128, nvme.Command
 	t.Helper()
 	s := new(ring.SQE128)
 	ok := e.entry(s, u)
+	if e.plain && u.Op <= engines.Write {
+		if n := e.writePlain([]*engines.IO{u}); (n == 1) != ok {
+			t.Errorf("%d plain entries, entry says %v", n, ok)
+		} else if plain := e.R.SQE128(0); ok && *plain != *s {
+			t.Errorf("plain entry %+v, want %+v", *plain, *s)
+		}
+	}
 	return s, *nvme.At(s.Command()), ok
+}
+
+// TestLateFile adds a file during the run whose commands carry what those of the first one do not: the drive is to make
+// its protection information.
+func TestLateFile(t *testing.T) {
+	s := drive(t, "ng3n1", nil)
+	e, w := openOn(t, s, 1, defaults(), jobOf("rw", 4096))
+	s.ioctl = drive(t, "ng1n1", nil).ioctl
+	f := &engines.File{Name: "/dev/zero", Fd: -1, Kind: engines.Char, Index: 1}
+	if _, err := e.device(f); err != nil {
+		t.Fatal(err)
+	}
+	u := w.IOs[0]
+	u.File, u.Op = f, engines.Write
+	if _, c, ok := command(t, e, u); !ok || c.CDW12&nvme.PRInfoAct == 0 {
+		t.Errorf("dword 12 is %#x: nobody makes protection information", c.CDW12)
+	}
+	if e.plain && e.writePlain([]*engines.IO{u}) != 0 {
+		t.Error("its writes are taken for plain ones")
+	}
 }
 
 func TestEntries(t *testing.T) {

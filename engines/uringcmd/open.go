@@ -50,6 +50,7 @@ func open(s *system, w *engines.Worker, o *Options) (*engine, error) {
 		_ = e.Close()
 		return nil, err
 	}
+	e.plain = e.isPlain()
 	e.notices()
 	return e, nil
 }
@@ -149,8 +150,27 @@ func (e *engine) notices() {
 			}
 		}
 	}
+	e.unused()
 	if s := e.w.Job.Sync; s != "" && s != "none" && s != "0" {
 		e.w.Notice("io_uring_cmd: sync=%s has no effect on commands; writefua=1 has", s)
+	}
+}
+
+// unused names options that no command of the job has a bit for.
+func (e *engine) unused() {
+	o, rw := e.o, e.w.Job.RW
+	var flags uint32 // of all writes
+	for _, s := range e.writes {
+		flags |= s.flags
+	}
+	if o.Readfua && !rw.Read {
+		e.w.Notice("io_uring_cmd: readfua=1 has no effect: the job does not read")
+	}
+	if o.Writefua && (!rw.Write || flags&nvme.FUA == 0) {
+		e.w.Notice("io_uring_cmd: writefua=1 has no effect: the job sends no command that has it")
+	}
+	if o.Deac && (!rw.Write || flags&nvme.Deallocate == 0) {
+		e.w.Notice("io_uring_cmd: deac=1 has no effect without write_mode=zeroes")
 	}
 }
 
@@ -178,6 +198,7 @@ func (e *engine) device(f *engines.File) (*device, error) {
 	}
 	e.devices[f.Index] = d
 	e.protect = e.protect || d.ns.PIType != 0
+	e.plain = e.plain && d.fmt.Meta == 0 && d.ns.PIType == 0 // a file may come late
 	return d, nil
 }
 

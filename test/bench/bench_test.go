@@ -1,0 +1,43 @@
+package main
+
+import (
+	"math"
+	"testing"
+)
+
+func TestScaled(t *testing.T) {
+	for text, want := range map[string]float64{"12": 12, "3.5K": 3500, "1.25M": 1.25e6, "714.5K": 714500} {
+		if got, err := scaled(text); err != nil || math.Abs(got-want) > 1e-6 {
+			t.Errorf("scaled(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	if _, err := scaled("many"); err == nil {
+		t.Error("no error for a word")
+	}
+}
+
+// TestCompare has figures whose ratios are known: the first pair does not count, and a lower time is better.
+func TestCompare(t *testing.T) {
+	values := []float64{1, 1, 100, 50, 300, 100, 200, 100} // fiord, fio, fiord, …
+	next := func() func(bool) (sample, error) {
+		i := -1
+		return func(fio bool) (sample, error) {
+			i++
+			if fio != (i%2 == 1) {
+				t.Fatalf("run %d: fio %v", i, fio)
+			}
+			return sample{values: map[measure]float64{byIOPS: values[i], byWall: values[i]}}, nil
+		}
+	}
+	c := &benchCase{name: "x", by: []measure{byIOPS, byWall}}
+	rows, err := compare(&options{pairs: 3}, c, next())
+	if err != nil || len(rows) != 2 {
+		t.Fatal(rows, err)
+	}
+	if r := rows[0]; r.Ratio != 2 || r.Lowest != 2 || r.Highest != 3 || r.Fiord.Value != 200 || r.Fio.Value != 100 {
+		t.Errorf("IOPS: %+v", r)
+	}
+	if r := rows[1]; r.Ratio != 0.5 || r.Highest != 0.5 || math.Abs(r.Lowest-1.0/3) > 1e-12 {
+		t.Errorf("wall: %+v", r)
+	}
+}
