@@ -21,7 +21,7 @@ test: ## run all tests
 	$(GO) test ./...
 
 test-nvme: ## run the tests that need NVMe drives, in a virtual machine (root on Debian: installs qemu)
-	FIORD_NVME=1 FIO=$(FIO) $(GO) test -count=1 -v -timeout 30m ./test/nvme
+	FIORD_NVME=1 FIO=$(FIO) $(GO) test -count=1 -v -timeout 60m ./test/nvme
 
 race: ## run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...

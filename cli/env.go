@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"golang.org/x/term"
@@ -26,8 +25,8 @@ type Env struct {
 	Terminal func() bool
 	Width    func() int
 
-	// Signals starts the delivery of SIGINT, SIGTERM and SIGUSR1 and returns a function that ends it. Before that the
-	// three have their default effect: an unfinished command line or job file can be broken off.
+	// Signals starts the delivery of SIGINT, SIGTERM and SIGUSR1, without echoes, and returns a function that ends it. Before that
+	// the three have their default effect: an unfinished command line or job file can be broken off.
 	Signals func() (<-chan os.Signal, func())
 }
 
@@ -56,11 +55,7 @@ func osEnv() *Env {
 			}
 			return w
 		},
-		Signals: func() (<-chan os.Signal, func()) {
-			c := make(chan os.Signal, 8)
-			signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
-			return c, func() { signal.Stop(c) }
-		},
+		Signals: osSignals,
 	}
 }
 

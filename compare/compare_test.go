@@ -156,6 +156,8 @@ func TestQuirks(t *testing.T) {
 		{"other document before", "{\"a\" : 1}\n{" + job + "}", true},
 		{"compact, last of two", "{\"jobs\":[]}\n{" + job + "}", true},
 		{"cut short", "{" + job + "}\n{ \"fio version\" : \"fio-3.42\", \"jobs\" : [", false},
+		{"no text", "{" + job + "}\n\x00", false},
+		{"many braces before", strings.Repeat("{}\n", 5000) + "{" + job + "}", true},
 		{"no jobs", "{\"a\" : 1}", false},
 		{"empty", "", false},
 		{"terse", "3;fio-3.42;a;0;0\n", false},
@@ -176,6 +178,14 @@ func TestQuirks(t *testing.T) {
 }
 
 // A change of just the threshold is none by more than it.
+// TestManyBraces reads a file in which each line might begin a document: to look behind each would take hours.
+func TestManyBraces(t *testing.T) {
+	text := strings.Repeat("{ a\n", 1<<18)
+	if _, err := Read("file", strings.NewReader(text)); !errors.Is(err, ErrNoReport) {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestThreshold(t *testing.T) {
 	at := func(v float64) *float64 { return &v }
 	run := func(iops float64, lat float64) []*Run {
@@ -243,6 +253,23 @@ func TestGroups(t *testing.T) {
 	}
 	if d := cmp.Diff(map[string]float64{"a": 3, "b (g=0)": 4, "b (g=1)": 8}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A row without a name and without I/O stands for no job: fio counts some too many.
+func TestEmptyRows(t *testing.T) {
+	const job = `{"jobs":[{"jobname":"a","read":{"total_ios":1,"iops":1}}`
+	var runs []*Run
+	for _, text := range []string{job + `,{"jobname":"","groupid":-1,"read":{"total_ios":0}}]}`, job + "]}"} {
+		r, err := Read("file", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	res, err := Compare(runs[:1], runs[1:], Options{Threshold: threshold(t, "5%")})
+	if err != nil || res.Regressions != 0 || len(res.Lines) != 1 {
+		t.Errorf("%+v, %v; want one line and no regression", res, err)
 	}
 }
 

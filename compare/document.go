@@ -107,7 +107,7 @@ func (j *jobDoc) rows() ([]row, error) {
 		}
 		out = append(out, r)
 	}
-	if out == nil {
+	if out == nil && name != "" { // else it is one of fio's empty rows, which stand for no job
 		out = append(out, blank)
 	}
 	return out, nil

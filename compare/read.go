@@ -39,21 +39,27 @@ func Read(name string, r io.Reader) (*Run, error) {
 
 // lastDocument finds the last document among other text. A document begins with a brace at the beginning of a line.
 func lastDocument(text []byte) (*document, error) {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, ErrNoReport // no text: a data file or a device, given by mistake
+	}
 	var last *document
 	var bad error
-	const most = 1000 // braces that turn out to begin no document: looking behind each costs a look at all that follows
-	for tries := 0; len(text) > 0 && tries < most; {
+	// A brace that begins no document costs a look at all that follows, so there is an end to how much is looked at for nothing.
+	left := 1<<20 + 8*len(text)
+	for len(text) > 0 && left > 0 {
 		if text[0] == '{' {
-			doc, rest, err := cutDocument(text)
+			doc, rest, looked, err := cutDocument(text)
+			if doc == nil {
+				left -= looked
+			}
 			if err == nil {
-				if tries++; doc != nil {
-					last, bad, tries = doc, nil, 0 // what was in the way before was text with a brace
+				if doc != nil {
+					last, bad = doc, nil // what was in the way before was text with a brace
 				}
 				text = rest
 				continue
 			}
 			bad = err
-			tries++
 		}
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 	}
@@ -66,30 +72,29 @@ func lastDocument(text []byte) (*document, error) {
 	return last, nil
 }
 
-// cutDocument reads the document that text begins with, and returns what is behind it. The document is nil, without an
-// error, where the text is no report at all.
-func cutDocument(text []byte) (*document, []byte, error) {
+// cutDocument reads the document that text begins with, and returns what is behind it and how many bytes it has looked at.
+// The document is nil, without an error, where the text is no report at all.
+func cutDocument(text []byte) (doc *document, rest []byte, looked int, err error) {
 	strict, n, whole := toJSON(text)
 	isReport := bytes.Contains(text[:n], []byte(`"fio version"`)) || bytes.Contains(text[:n], []byte(`"jobs"`))
+	_, line, _ := bytes.Cut(text, []byte("\n"))
 	if !whole {
 		if isReport {
-			return nil, nil, errors.New("the last document is cut short")
+			return nil, nil, n, errors.New("the last document is cut short")
 		}
-		_, rest, _ := bytes.Cut(text, []byte("\n"))
-		return nil, rest, nil
+		return nil, line, n, nil
 	}
-	var doc document
-	if err := json.Unmarshal(strict, &doc); err != nil {
+	doc = new(document)
+	if err := json.Unmarshal(strict, doc); err != nil {
 		if isReport {
-			return nil, nil, err
+			return nil, nil, n, err
 		}
-		_, rest, _ := bytes.Cut(text, []byte("\n"))
-		return nil, rest, nil
+		return nil, line, n, nil
 	}
 	if doc.Jobs == nil && doc.Clients == nil {
-		return nil, text[n:], nil
+		return nil, text[n:], n, nil
 	}
-	return &doc, text[n:], nil
+	return doc, text[n:], n, nil
 }
 
 // toJSON copies the object that text begins with, up to its closing brace, and says how long it was and whether the brace

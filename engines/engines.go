@@ -159,6 +159,7 @@ type Driver struct {
 	Zones     func(j *job.Job) ZoneManager // zones of its devices, with the options in j.Engine; nil: the block layer tells
 	Appends   func(j *job.Job) bool        // whether the job's writes are zone appends; nil: never
 	Label     func(j *job.Job) string      // what every report must say of the job's numbers; empty: nothing. nil: never anything
+	Banner    func(j *job.Job) string      // a line that is printed when the engine is opened, with the options in j.Engine; nil: none
 	Open      func(w *Worker, options any) (Engine, error)
 	Missing   string // not empty: declared for its options only, and why it cannot run
 	External  bool   // Missing, and no part of a default fio build either

@@ -121,20 +121,38 @@ func (s *packedSink) add(c []point) (empty []point) {
 		s.raw = s.cfg.pack(s.raw, &c[i])
 	}
 	if len(s.raw) >= s.limit {
-		s.squeeze()
-	}
-	for len(s.held) > 0 && s.kept > holdBytes {
-		s.file.mu.Lock()
-		s.write(s.held[0])
-		s.file.mu.Unlock()
-		s.kept -= int64(len(s.held[0]))
-		s.held = slices.Delete(s.held, 0, 1)
+		s.keep(s.squeeze())
 	}
 	return c
 }
 
+// keep holds a stream, within the memory that the log and all logs together may take: what is too much is written, the
+// oldest first.
+func (s *packedSink) keep(stream []byte) {
+	n := int64(len(stream))
+	for s.kept+n > holdBytes || !s.file.take(n) {
+		if len(s.held) == 0 {
+			s.writeNow(stream)
+			return
+		}
+		oldest := s.held[0]
+		s.writeNow(oldest)
+		s.held = slices.Delete(s.held, 0, 1)
+		s.kept -= int64(len(oldest))
+		s.file.give(int64(len(oldest)))
+	}
+	s.held = append(s.held, stream)
+	s.kept += n
+}
+
+func (s *packedSink) writeNow(stream []byte) {
+	s.file.mu.Lock()
+	defer s.file.mu.Unlock()
+	s.write(stream)
+}
+
 // squeeze compresses what has come since the last time, as a stream of its own.
-func (s *packedSink) squeeze() {
+func (s *packedSink) squeeze() []byte {
 	var b bytes.Buffer
 	if s.zip == nil {
 		s.zip = zlib.NewWriter(&b)
@@ -144,11 +162,9 @@ func (s *packedSink) squeeze() {
 	_, err := s.zip.Write(s.raw)
 	if err = errors.Join(err, s.zip.Close()); err != nil {
 		s.file.fail(fmt.Errorf("compress log: %w", err))
-		return
 	}
-	s.held = append(s.held, b.Bytes())
-	s.kept += int64(b.Len())
 	s.raw = s.raw[:0]
+	return bytes.Clone(b.Bytes()) // without the buffer's spare room
 }
 
 // write writes one stream. The file's lock must be held.
@@ -176,13 +192,18 @@ func (s *packedSink) close(last []point) {
 	for i := range last {
 		s.raw = s.cfg.pack(s.raw, &last[i])
 	}
+	var rest []byte
 	if len(s.raw) > 0 {
-		s.squeeze()
+		rest = s.squeeze()
 	}
 	s.file.mu.Lock()
 	defer s.file.mu.Unlock()
 	for _, stream := range s.held {
 		s.write(stream)
 	}
-	s.held, s.raw = nil, nil
+	if len(rest) > 0 {
+		s.write(rest)
+	}
+	s.file.give(s.kept)
+	s.held, s.raw, s.kept = nil, nil, 0
 }

@@ -54,6 +54,42 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// TestPackedRoom has logs share little memory: what they keep stays within it, all is given back, and nothing is lost.
+func TestPackedRoom(t *testing.T) {
+	const room = 2000
+	reg := NewRegistry()
+	reg.room.Store(room)
+	path := filepath.Join(t.TempDir(), "log")
+	f, err := reg.open(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config{entries: 16, compress: 1024, offset: true}
+	sink := &packedSink{file: f, cfg: cfg, limit: cfg.compress}
+	var want []byte
+	for i := range 200 {
+		p := point{ms: int64(i), value: uint64(i) * 0x9e3779b97f4a7c15, bs: 4096, offset: uint64(i) << 20}
+		want = cfg.line(want, &p)
+		sink.add([]point{p})
+		if left := reg.room.Load(); left != room-sink.kept || left < 0 {
+			t.Fatalf("record %d: %d bytes are kept, %d of %d left", i, sink.kept, left, room)
+		}
+	}
+	if len(sink.held) == 0 {
+		t.Error("nothing is kept, though there is room")
+	}
+	sink.close(nil)
+	if err := f.release(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), read(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	if left := reg.room.Load(); left != room {
+		t.Errorf("%d bytes of room are left, want all %d", left, room)
+	}
+}
+
 func TestPackedWrongCPU(t *testing.T) {
 	s := newSeries(newFile(t, os.DevNull), config{entries: 1, compress: 1024, cpus: []int{1 << 20}})
 	for i := range int64(4) {

@@ -211,6 +211,25 @@ func (r *resolver) withoutEffect() {
 	if !r.j.UniqueFilename {
 		r.warnf("unique_filename has no effect: it tells apart the files of client machines, and there are none")
 	}
+	if r.j.IOSubmitMode == "offload" {
+		for _, name := range []string{"iodepth_batch", "iodepth_batch_complete_min", "iodepth_batch_complete_max", "iodepth_low"} {
+			if r.j.set[name] {
+				r.warnf("%s has no effect with io_submit_mode=offload: each thread submits one I/O at a time", name)
+			}
+		}
+	}
+	if r.j.LogCompression == 0 && !r.j.LogStoreCompressed {
+		r.without("log_compression", "log_compression_cpus")
+	}
+}
+
+// without warns of options that are given and do nothing without another.
+func (r *resolver) without(other string, names ...string) {
+	for _, name := range names {
+		if r.j.set[name] {
+			r.warnf("%s has no effect without %s", name, other)
+		}
+	}
 }
 
 func (r *resolver) times() {

@@ -34,11 +34,7 @@ func (r *resolver) placement() {
 		j.Dataplacement = "fdp"
 	}
 	if j.Dataplacement == "none" {
-		for _, name := range []string{"plids", "plid_select", "dp_scheme"} {
-			if j.set[name] {
-				r.warnf("%s has no effect without dataplacement", name)
-			}
-		}
+		r.without("dataplacement", "plids", "plid_select", "dp_scheme")
 		return
 	}
 	switch {

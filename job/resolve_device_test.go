@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeviceOptions checks what goes with trims of several ranges, data placement and NUMA nodes.
+// TestDeviceOptions checks what goes with trims of several ranges, data placement and NUMA nodes, and which options are said
+// to do nothing.
 func TestDeviceOptions(t *testing.T) {
 	engines := []EngineDecl{{Name: "psync", Traits: Traits{Sync: true}}, {Name: "cmd", Traits: Traits{MultiRange: true, Placement: true}}}
 	for _, c := range []struct{ text, want, warning string }{
@@ -25,6 +26,11 @@ func TestDeviceOptions(t *testing.T) {
 		{"ioengine=cmd\nrw=write\nfdp=1\ndp_scheme=x", "", "dp_scheme has no effect"},
 		{"ioengine=cmd\nrw=read\nfdp=1", "", "the job does not write"},
 		{"rw=write\nplids=1", "", "plids has no effect"},
+		{"rw=randwrite\nspr_op=0.2", "", "spr_op has no effect without sprandom=1"},
+		{"rw=write\nlog_compression_cpus=0", "", "log_compression_cpus has no effect without log_compression"},
+		{"rw=write\nlog_compression=64k\nlog_compression_cpus=0", "", ""},
+		{"rw=write\nioengine=cmd\niodepth=4\niodepth_low=2\nio_submit_mode=offload", "", "iodepth_low has no effect with io_submit_mode=offload"},
+		{"rw=write\nioengine=cmd\niodepth=4\nio_submit_mode=offload", "", ""},
 		{"numa_cpu_nodes=0-1\nnuma_mem_policy=prefer:0", "", ""},
 		{"numa_cpu_nodes=x", "numa_cpu_nodes", ""},
 		{"numa_mem_policy=bind", "numa_mem_policy", ""},

@@ -7,6 +7,7 @@ const mostSPROP = 0.5 / 0.3
 func (r *resolver) sprandom() {
 	j := r.j
 	if !j.Sprandom {
+		r.without("sprandom=1", "spr_op", "spr_num_regions", "spr_cs")
 		return
 	}
 	if !j.RW.Write || !j.RW.Random {

@@ -30,17 +30,11 @@ func (r *resolver) zonedDevice() {
 		r.errorf("zonemode=zbd and read_iolog exclude each other: a replay decides where its I/O goes")
 	case j.IOSubmitMode == "offload":
 		r.errorf("zonemode=zbd and io_submit_mode=offload exclude each other: writes to a zone must keep their order")
-	case j.RW.Trim && j.NumRange > 1:
-		r.errorf("zonemode=zbd and num_range=%d exclude each other: a trim empties one zone", j.NumRange)
 	}
 }
 
 // withoutZones names options that mean something to zoned devices only.
 func (r *resolver) withoutZones() {
-	for _, name := range []string{"zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",
-		"zone_reset_threshold", "zone_reset_frequency", "recover_zbd_write_error", "write_zone_remainder"} {
-		if r.j.set[name] {
-			r.warnf("%s has no effect without zonemode=zbd", name)
-		}
-	}
+	r.without("zonemode=zbd", "zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",
+		"zone_reset_threshold", "zone_reset_frequency", "recover_zbd_write_error", "write_zone_remainder")
 }

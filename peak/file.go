@@ -20,11 +20,12 @@ import (
 type machine struct {
 	inspect  func(path string) (uringcmd.Drive, error)
 	pollable func(d *uringcmd.Drive) error
+	hugePage func(path string) (int, error) // bytes of a page of the hugetlbfs that a file lies in
 	sysfs    sysfs.FS
 	second   time.Duration // between two lines
 }
 
-var linux = &machine{inspect: uringcmd.Inspect, pollable: (*uringcmd.Drive).Pollable, second: time.Second}
+var linux = &machine{inspect: uringcmd.Inspect, pollable: (*uringcmd.Drive).Pollable, hugePage: hugePage, second: time.Second}
 
 // file is an open file or device. All threads that read it share it.
 type file struct {
@@ -57,6 +58,10 @@ func closeAll(files []*file) {
 }
 
 func (m *machine) openFile(c *Config, path string) (*file, error) {
+	const odd = os.ModeDir | os.ModeNamedPipe | os.ModeSocket
+	if st, err := os.Stat(path); err == nil && st.Mode()&odd != 0 { // to open a pipe would wait for its writer
+		return nil, fmt.Errorf("%s is no file or block device", path)
+	}
 	flags := os.O_RDONLY | sys.OpenNoAtime
 	if c.Direct {
 		flags |= sys.OpenDirect
@@ -140,7 +145,7 @@ func (m *machine) block(c *Config, f *file, dev uint64) error {
 	if c.BlockSize%sector != 0 {
 		return fmt.Errorf("%s: -b%d: with O_DIRECT reads must be multiples of the device's %d bytes", f.path, c.BlockSize, sector)
 	}
-	if disk, err := m.sysfs.Disk(major(dev), minor(dev)); err == nil && c.Polled && !c.Nop {
+	if disk, err := m.sysfs.Disk(sys.Numbers(dev)); err == nil && c.Polled && !c.Nop {
 		if on, ok := number(filepath.Join(disk.Dir, "queue", "io_poll")); ok && on == 0 {
 			c.notes = append(c.notes, fmt.Sprintf("-p1: %s has no poll queues: the kernel refuses to poll, or does without", f.path))
 		}
@@ -183,11 +188,11 @@ func (m *machine) namespace(c *Config, f *file) error {
 func (m *machine) node(st *syscall.Stat_t) (int, error) {
 	switch dev := st.Rdev; st.Mode & syscall.S_IFMT {
 	case syscall.S_IFCHR:
-		return m.sysfs.CharNode(major(dev), minor(dev))
+		return m.sysfs.CharNode(sys.Numbers(dev))
 	case syscall.S_IFBLK:
-		return m.sysfs.BlockNode(major(dev), minor(dev))
+		return m.sysfs.BlockNode(sys.Numbers(dev))
 	}
-	return m.sysfs.BlockNode(major(st.Dev), minor(st.Dev))
+	return m.sysfs.BlockNode(sys.Numbers(uint64(st.Dev)))
 }
 
 func number(path string) (int64, bool) {
@@ -198,10 +203,6 @@ func number(path string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	return n, err == nil
 }
-
-// major and minor take a device number apart, as makedev(3) puts it together.
-func major(dev uint64) uint32 { return uint32(dev>>8&0xfff | dev>>32&^0xfff) }
-func minor(dev uint64) uint32 { return uint32(dev&0xff | dev>>12&^0xff) }
 
 // share deals the files out to threads as t/io_uring does: each file to as many threads as there are for it, each thread
 // to at least one file.

@@ -201,7 +201,7 @@ func TestShortRead(t *testing.T) {
 		if err := os.Truncate("f", 0); err != nil {
 			t.Fatal(err)
 		}
-		g, err := newGroup(c, ring.Linux, files)
+		g, err := linux.newGroup(c, ring.Linux, files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,16 +365,22 @@ func TestRefusedFiles(t *testing.T) {
 	if err := os.WriteFile("small", make([]byte, 100), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ line, want string }{
 		{"-O0 none", "none: no such file or directory"},
 		{"-O0 small", "small: 100 bytes, less than one read of 4096"},
 		{"-O0 .", ". is no file or block device"},
+		{".", ". is no file or block device"},
+		{"-O0 pipe", "pipe is no file or block device"},
 		{"-O0 /dev/null", "/dev/null is a character device: only NVMe namespaces can be read, with -u1"},
 		{"-u1 /dev/null", "a character device refuses O_DIRECT: give -O0"},
 		{"-u1 -O0 f", "f is not a character device: commands need that of an NVMe namespace"},
 		{"-u1 -O0 /dev/null", "/dev/null is not an NVMe namespace"},
 		{"-O0 -p0 -H none f", "-H: stat none"},
 		{"-O0 -p0 -H small f", "-H: small has 100 bytes; 1 threads with 128 buffers of 4096 bytes need 524288"},
+		{"-O0 -p0 -H g f", "-H: g is not in a hugetlbfs: what it holds would be overwritten"},
 	} {
 		_, _, err := measured(t, fast(time.Millisecond), c.line)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -386,7 +392,9 @@ func TestRefusedFiles(t *testing.T) {
 // TestHugetlb takes an ordinary file for the hugetlbfs one: it is mapped in the same way.
 func TestHugetlb(t *testing.T) {
 	twoFiles(t)
-	out, _, err := measured(t, fast(10*time.Millisecond), "-O0 -p0 -r1 -n2 -B0 -H g f")
+	m := fast(10 * time.Millisecond)
+	m.hugePage = func(string) (int, error) { return os.Getpagesize(), nil }
+	out, _, err := measured(t, m, "-O0 -p0 -r1 -n2 -B0 -H g f")
 	if err != nil || !strings.HasPrefix(out, "Using hugetlb file g, size 1048576\n") {
 		t.Errorf("error %v in\n%s", err, out)
 	}

@@ -48,7 +48,7 @@ func (m *machine) run(c *Config, k *ring.Kernel, to Streams) error {
 	if err := checkVectored(c, k); err != nil {
 		return err
 	}
-	g, err := newGroup(c, k, files)
+	g, err := m.newGroup(c, k, files)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ type group struct {
 	hugeSize int64 // of the file behind it, bytes
 }
 
-func newGroup(c *Config, k *ring.Kernel, files []*file) (*group, error) {
+func (m *machine) newGroup(c *Config, k *ring.Kernel, files []*file) (*group, error) {
 	g := &group{cfg: c, kernel: k, start: make(chan bool), ended: make(chan error, c.Threads)}
 	for i, mine := range share(files, c.Threads) {
 		g.workers = append(g.workers, newWorker(c, i, mine))
@@ -154,7 +154,7 @@ func newGroup(c *Config, k *ring.Kernel, files []*file) (*group, error) {
 	if c.FixedBufs {
 		raiseLockLimit()
 	}
-	return g, g.openHuge()
+	return g, g.openHuge(m.hugePage)
 }
 
 // raiseLockLimit lets kernels before 5.12 pin more than the default. It may fail, and then registering tells.
@@ -163,8 +163,21 @@ func raiseLockLimit() {
 	_ = syscall.Setrlimit(memlock, &syscall.Rlimit{Cur: infinity, Max: infinity})
 }
 
-// openHuge maps the hugetlbfs file of -H.
-func (g *group) openHuge() error {
+// hugePage refuses a file that lies elsewhere: the buffers would go to what it holds, and peak never writes.
+func hugePage(path string) (int, error) {
+	const magic = 0x958458f6 // HUGETLBFS_MAGIC of linux/magic.h
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(path, &fs); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	if fs.Type != magic {
+		return 0, fmt.Errorf("%s is not in a hugetlbfs: what it holds would be overwritten", path)
+	}
+	return int(fs.Bsize), nil
+}
+
+// openHuge maps the hugetlbfs file of -H. page tells the size of its pages.
+func (g *group) openHuge(page func(path string) (int, error)) error {
 	c := g.cfg
 	if c.Hugetlb == "" {
 		return nil
@@ -179,11 +192,11 @@ func (g *group) openHuge() error {
 			c.Threads, c.slots(), c.BlockSize, need)
 	}
 	g.hugeSize = st.Size()
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(c.Hugetlb, &fs); err != nil {
-		return fmt.Errorf("-H: %s: %w", c.Hugetlb, err)
+	size, err := page(c.Hugetlb)
+	if err != nil {
+		return fmt.Errorf("-H: %w", err)
 	}
-	g.huge, err = sys.NewArena("mmaphuge", need, 0, int(fs.Bsize), c.Hugetlb)
+	g.huge, err = sys.NewArena("mmaphuge", need, 0, size, c.Hugetlb)
 	if err != nil {
 		return fmt.Errorf("-H: %w", err)
 	}

@@ -75,7 +75,8 @@ func Columns(b *bytes.Buffer, header []string, left int, rows [][]string) error 
 	return nil
 }
 
-// tableRows are the rows of one job: one without numbers when it did nothing.
+// tableRows are the rows of one job: one without numbers when it did nothing, and none where there is no job (see
+// stats.BuildGroups).
 func tableRows(j *Job) [][]string {
 	var rows [][]string
 	for d := range job.Dir(job.NDirs) {
@@ -83,7 +84,7 @@ func tableRows(j *Job) [][]string {
 			rows = append(rows, tableRow(j, d))
 		}
 	}
-	if rows == nil {
+	if rows == nil && j.Name != "" {
 		row := []string{j.Name}
 		for range len(tableHeader) - 1 {
 			row = append(row, noValue)

@@ -37,16 +37,26 @@ func (w *worker) cpus() []int {
 	return cpus
 }
 
+// counter is the job's engine, if it counts its system calls.
+func (w *worker) counter() (engines.Calls, bool) {
+	eng := w.eng
+	if z := w.zones; z != nil && z.inner != nil {
+		eng = z.inner
+	}
+	c, ok := eng.(engines.Calls)
+	return c, ok
+}
+
 // markCalls remembers the system calls of the engine so far: the measured part begins after them.
 func (w *worker) markCalls() {
-	if c, ok := w.eng.(engines.Calls); ok {
+	if c, ok := w.counter(); ok {
 		w.callsBefore[0], w.callsBefore[1] = c.Calls()
 	}
 }
 
 // calls stores the system calls of the measured part.
 func (w *worker) calls(x *stats.Extra) {
-	c, ok := w.eng.(engines.Calls)
+	c, ok := w.counter()
 	if !ok {
 		return
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"os"
 	"testing"
 )
 
@@ -47,5 +48,14 @@ func TestCalls(t *testing.T) {
 	}
 	if j := newRig().one(t, section("a", "ioengine=null rw=read size=16k")); j.Extra.CountsCalls {
 		t.Error("the null engine counts calls that it does not make")
+	}
+	if err := os.WriteFile("zones", make([]byte, 64<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for engine, counts := range map[string]bool{"psync": false, "libaio": true} {
+		j := newRig().one(t, section("a", "ioengine="+engine+" filename=zones rw=write bs=4k size=64k zonemode=zbd zonesize=16k"))
+		if x := &j.Extra; j.Error != 0 || x.CountsCalls != counts || (x.SubmitCalls == 16) != counts {
+			t.Errorf("zones by %s: error %d, calls counted: %v, %d", engine, j.Error, x.CountsCalls, x.SubmitCalls)
+		}
 	}
 }

@@ -48,7 +48,7 @@ type heldLock struct {
 }
 
 // lockFiles prepares lockfile. An engine that does its I/O inside Do is wrapped; of others the submission is locked, as
-// with fio.
+// with fio. The threads of io_submit_mode=offload hold the lock for as long as their I/O takes.
 func (w *worker) lockFiles() error {
 	if w.job.LockFile == "none" || w.job.LockFile == "" || w.set == nil {
 		return nil
@@ -57,12 +57,26 @@ func (w *worker) lockFiles() error {
 	for _, f := range w.set.Files {
 		k.files = append(k.files, w.r.fileLocks.of(f.Name))
 	}
-	if w.doer != nil {
+	switch {
+	case w.off != nil:
+		w.off.locks = k
+	case w.doer != nil:
 		w.doer = &lockedDoer{SyncEngine: w.doer, locker: k}
-		return nil
+	default:
+		w.locks = k
 	}
-	w.locks = k
 	return nil
+}
+
+// hold takes the lock of u's file and returns what gives it back. It may be called by any thread.
+func (k *locker) hold(u *engines.IO) (release func()) {
+	l := k.files[u.File.Index]
+	if k.shared(u) {
+		l.mu.RLock()
+		return l.mu.RUnlock
+	}
+	l.mu.Lock()
+	return l.mu.Unlock
 }
 
 // shared reports whether the I/O may go on next to others like it.
@@ -76,14 +90,7 @@ type lockedDoer struct {
 }
 
 func (d *lockedDoer) Do(u *engines.IO) {
-	l := d.files[u.File.Index]
-	if d.shared(u) {
-		l.mu.RLock()
-		defer l.mu.RUnlock()
-	} else {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-	}
+	defer d.hold(u)()
 	waited := clock.Now() - u.Issued
 	u.Start += waited
 	u.Issued += waited

@@ -87,14 +87,22 @@ func (w *worker) autoNUMA() error {
 		w.r.note("%s: auto_numa=1: %s: the job runs where the system puts it", w.job.Name, why)
 		return nil
 	}
-	if err := runOn(machine, []int{node}); err != nil {
-		return fmt.Errorf("auto_numa=1: %w", err)
-	}
-	if err := sys.SetMemPolicy(sys.MemPreferred, []int{node}); err != nil {
-		return fmt.Errorf("auto_numa=1: %w", err)
-	}
 	w.node = "numa_node_" + strconv.Itoa(node)
-	return nil
+	w.near = func() error {
+		if err := errors.Join(runOn(machine, []int{node}), sys.SetMemPolicy(sys.MemPreferred, []int{node})); err != nil {
+			return fmt.Errorf("auto_numa=1: %w", err)
+		}
+		return nil
+	}
+	return w.near()
+}
+
+// followNUMA puts a further thread of the job where numa and autoNUMA have put the first.
+func (w *worker) followNUMA() error {
+	if err := w.numa(); err != nil || w.near == nil {
+		return err
+	}
+	return w.near()
 }
 
 // ownNode is the node that all of the job's files are near to, or why there is none.

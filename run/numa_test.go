@@ -57,14 +57,16 @@ func TestNUMAPlacement(t *testing.T) {
 		{"numa_mem_policy=local", sys.MemLocal, nil},
 		{"numa_mem_policy=default", sys.MemDefault, nil},
 	} {
-		var got placement
-		newRig(asker(&got)).run(t, "[a]\nioengine=asker\nsize=4k\nnuma_cpu_nodes=0\n"+c.options+"\n")
-		if got.policy != c.policy || !slices.Equal(got.nodes, c.nodes) {
-			t.Errorf("%q: policy %d, nodes %v", c.options, got.policy, got.nodes)
-		}
-		for _, cpu := range got.cpus {
-			if !slices.Contains(cpus, cpu) {
-				t.Errorf("%q: CPU %d is not of node 0", c.options, cpu)
+		for _, mode := range []string{"inline", "offload"} { // in the latter the threads that do the I/O open the engine
+			var got placement
+			newRig(asker(&got)).run(t, "[a]\nioengine=asker\nsize=4k\nnuma_cpu_nodes=0\nio_submit_mode="+mode+"\n"+c.options+"\n")
+			if got.policy != c.policy || !slices.Equal(got.nodes, c.nodes) {
+				t.Errorf("%s %q: policy %d, nodes %v", mode, c.options, got.policy, got.nodes)
+			}
+			for _, cpu := range got.cpus {
+				if !slices.Contains(cpus, cpu) {
+					t.Errorf("%s %q: CPU %d is not of node 0", mode, c.options, cpu)
+				}
 			}
 		}
 	}

@@ -21,7 +21,8 @@ type offload struct {
 	todo    chan *task
 	done    chan *task
 	threads []*offloadThread
-	opened  []int // how often each file has been opened: a thread's copy of it may be of an older one
+	locks   *locker // nil: no lockfile
+	opened  []int   // how often each file has been opened: a thread's copy of it may be of an older one
 	stopped sync.WaitGroup
 }
 
@@ -45,7 +46,7 @@ type usageCall struct {
 	release chan struct{}
 }
 
-// newOffload starts the threads. Each is set up as the job's thread is: affinity, priorities, credentials.
+// newOffload starts the threads. Each is set up as the job's thread is: affinity, NUMA nodes, priorities, credentials.
 func newOffload(w *worker) (*offload, error) {
 	l := &w.loop
 	n := len(l.ios)
@@ -100,7 +101,7 @@ func (o *offload) Reap(done []*engines.IO, least int, wait time.Duration) (int, 
 		}
 		u := t.u
 		u.Done, u.Errno, u.Aux, u.Prio = t.result.Done, t.result.Errno, t.result.Aux, t.result.Prio
-		u.Issued = t.issued
+		u.Start, u.Issued = t.result.Start, t.issued
 		done[n] = u
 		if t.err != nil {
 			return n + 1, t.err
@@ -269,7 +270,7 @@ func (t *offloadThread) main(ready chan<- error) {
 // open sets the thread up and opens its engine.
 func (t *offloadThread) open() error {
 	w := t.o.w
-	for _, step := range []func() error{w.credentials, w.affinity, w.priority, w.niceness} {
+	for _, step := range []func() error{w.credentials, w.affinity, w.followNUMA, w.priority, w.niceness} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -307,7 +308,9 @@ func (t *offloadThread) do(k *task) {
 	u.Index = 0
 	f, err := t.file(k)
 	if err != nil {
-		k.err = err
+		k.err, k.result = err, *u
+		k.issued = clock.Now()
+		k.reaped = k.issued
 		return
 	}
 	u.File = f
@@ -316,6 +319,12 @@ func (t *offloadThread) do(k *task) {
 		table.enter(u)
 	}
 	k.issued = clock.Now()
+	if locks := t.o.locks; locks != nil {
+		defer locks.hold(u)()
+		waited := clock.Now() - k.issued // which is no latency of the I/O
+		k.issued += waited
+		u.Start += waited
+	}
 	if t.doer != nil {
 		t.doer.Do(u)
 	} else {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"fiord/clock"
 	"fiord/engines"
 	"fiord/job"
 )
@@ -27,6 +29,7 @@ func TestOffload(t *testing.T) {
 		{"libaio", "iodepth=4 iodepth_batch=4", true},
 		{"null", "iodepth=8", true},
 		{"psync", "iodepth=4 verify=crc32c rw=randwrite", false},
+		{"vsync", "iodepth=4 verify=crc32c rw=randwrite", true},
 		{"sync", "iodepth=4 verify=crc32c rw=randwrite loops=2 unlink_each_loop=1", false},
 		{"psync", "iodepth=4 serialize_overlap=1 norandommap=1", false},
 		{"psync", "iodepth=4 rate_iops=100k number_ios=100", false},
@@ -135,6 +138,29 @@ func TestOffloadOverlap(t *testing.T) {
 	}
 }
 
+// TestOffloadLockFile checks that lockfile holds for the threads of two jobs: at no time do two of them work on the file.
+func TestOffloadLockFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var flying, bad atomic.Int64
+	d := syncDriver("watch", func(_ *engines.Worker, _ int, u *engines.IO) {
+		if flying.Add(1) > 1 {
+			bad.Add(1)
+		}
+		runtime.Gosched()
+		flying.Add(-1)
+	})
+	res := newRig(d).run(t, section("a", "ioengine=watch filename=f rw=randwrite bs=4k size=4m io_submit_mode=offload iodepth=4 "+
+		"lockfile=exclusive numjobs=2"))
+	if bad.Load() > 0 {
+		t.Errorf("%d writes beside another", bad.Load())
+	}
+	for i := range res.Jobs {
+		if w := &res.Jobs[i].Dirs[job.Write]; w.IOs != 1024 || w.Lat.Min > w.Lat.Max || w.Clat.Max > w.Lat.Max {
+			t.Errorf("%d writes, latencies %+v", w.IOs, w.Lat)
+		}
+	}
+}
+
 func TestOffloadRefused(t *testing.T) {
 	d := syncDriver("alone", func(*engines.Worker, int, *engines.IO) {})
 	d.Traits.NoOffload = true
@@ -152,5 +178,17 @@ func TestOffloadLeaves(t *testing.T) {
 	newRig().one(t, section("a", "ioengine=sync rw=randrw bs=4k size=256k io_submit_mode=offload iodepth=3 nrfiles=3"))
 	if after := openFds(t); after > before {
 		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+// TestOffloadCannotReopen lets a thread fail before its I/O: that has its times all the same, or latencies would be absurd.
+func TestOffloadCannotReopen(t *testing.T) {
+	none := &engines.File{Name: "none", Fd: 1 << 30}
+	o := &offload{w: &worker{drv: &engines.Driver{Traits: job.Traits{Seeks: true}}}}
+	thread := &offloadThread{o: o, files: make([]engines.File, 1), opened: make([]int, 1)}
+	k := &task{u: &engines.IO{File: none, Start: clock.Now()}, file: *none, opened: 1}
+	thread.do(k)
+	if k.err == nil || k.issued < k.u.Start || k.reaped < k.issued {
+		t.Errorf("error %v, issued %d, reaped %d, started %d", k.err, k.issued, k.reaped, k.u.Start)
 	}
 }

@@ -21,8 +21,8 @@ import (
 // can run.
 func (w *worker) prepare() bool {
 	steps := []func() error{
-		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.openEngine, w.niceness, w.scheduler, w.contents, w.lateLayout,
-		w.generator, w.lockFiles, w.verification, w.openTrace, w.stepIn, w.preRun, w.preRead,
+		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.openEngine,
+		w.niceness, w.scheduler, w.contents, w.lateLayout, w.generator, w.lockFiles, w.verification, w.openTrace, w.stepIn, w.preRun, w.preRead,
 	}
 	for _, step := range steps {
 		err := step()
@@ -207,6 +207,9 @@ func (w *worker) newEngine() error {
 	}, w.job.Engine)
 	if err != nil {
 		return fmt.Errorf("ioengine %s: %w", w.drv.Name, err)
+	}
+	if w.drv.Banner != nil {
+		w.r.print(w.drv.Banner(w.job))
 	}
 	w.eng = eng
 	w.doer = engines.Inner(eng)

@@ -85,6 +85,7 @@ func TestTrimsOfSeveralRanges(t *testing.T) {
 }
 
 func TestDeviceCompares(t *testing.T) {
+	t.Chdir(t.TempDir()) // for the saved state
 	const text = "[a]\nioengine=gathering\nrw=write\nbs=4k\nsize=32k\niodepth=4\nverify=pattern\nverify_pattern=0x5a\n"
 	e := &gathering{}
 	j := newRig(e.driver()).one(t, text)

@@ -71,7 +71,7 @@ func Run(cfg Config) (*report.Result, error) {
 
 // run is the run itself, from the layout of the files to the report.
 func (r *runner) run() (*report.Result, error) {
-	defer quiet(len(r.workers)+asyncThreads(r.cfg.Jobs)+offloadThreads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
+	defer quiet(threads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
 	r.collections = collections()
 	if err := r.mergeTraces(); err != nil {
 		return nil, err
@@ -149,8 +149,12 @@ type runner struct {
 // newRunner makes the workers without starting anything.
 func newRunner(cfg Config) (*runner, error) {
 	r := &runner{cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{}),
-		registry: iolog.NewRegistry(), disks: stats.NewDiskUtil(), locks: new(layout.Registry), overlap: newOverlapTable(), exitAll: exitAll(cfg.Jobs)}
+		registry: iolog.NewRegistry(), disks: stats.NewDiskUtil(), locks: new(layout.Registry),
+		overlap: newOverlapTable(), exitAll: exitAll(cfg.Jobs)}
 	if err := useClock(cfg.Jobs); err != nil {
+		return nil, err
+	}
+	if err := checkThreads(cfg.Jobs); err != nil {
 		return nil, err
 	}
 	drivers := map[string]*engines.Driver{}

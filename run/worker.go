@@ -75,6 +75,7 @@ type worker struct {
 	watched bool                // finished I/Os are logged or held against limits
 	maxLat  [job.NDirs]int64    // max_latency in ns, 0: none
 	node    string              // the NUMA node of auto_numa, for the report
+	near    func() error        // puts a thread on that node; nil: there is none
 	ioprio  uint16              // of the thread
 	prios   [job.NDirs][]uint16 // priorities that I/Os can get from the engine; nil: all the same
 }
@@ -244,8 +245,8 @@ func (w *worker) main() {
 func (w *worker) run() {
 	w.begin()
 	for first := true; w.keepRunning(); first = false {
-		w.start = clock.Now()
-		if !first {
+		if !first { // the first pass starts with the epoch that rates and samples count from
+			w.start = clock.Now()
 			if err := w.nextPass(); err != nil {
 				break
 			}

@@ -30,8 +30,8 @@ func newZones(w *worker) *zones {
 		return nil
 	}
 	z := &zones{w: w}
-	cfg := zoned.Config{Job: j, Sync: w.drv.Traits.Sync, Fake: w.drv.Traits.FakeIO, Registry: &w.r.zones, Manager: zoned.Block{}, Quiesce: w.quiesce,
-		Resets: func() { w.st.ZoneResets++ }, Check: z.check, Unverified: z.unverified,
+	cfg := zoned.Config{Job: j, Sync: w.drv.Traits.Sync, Fake: w.drv.Traits.FakeIO, Registry: &w.r.zones,
+		Manager: zoned.Block{}, Quiesce: w.quiesce, Resets: func() { w.st.ZoneResets++ }, Check: z.check, Unverified: z.unverified,
 		Note: func(format string, args ...any) { w.r.note(j.Name+": "+format, args...) }}
 	if w.drv.Zones != nil {
 		cfg.Manager = w.drv.Zones(j)
@@ -205,14 +205,6 @@ func (z *zones) Features() []string {
 		return f.Features()
 	}
 	return nil
-}
-
-// Calls is that of the engine, if it counts them.
-func (z *zones) Calls() (submits, reaps uint64) {
-	if c, ok := z.inner.(engines.Calls); ok {
-		return c.Calls()
-	}
-	return 0, 0
 }
 
 // NextPass is PassStarter's.

@@ -8,7 +8,7 @@ import (
 
 // BuildGroups merges jobs, given in thread order, into the rows of a report and adds up the groups, all as fio's
 // __show_run_stats does. A job without group_reporting is a row of its own; one with it joins the row before it if that
-// ends in its group. Jobs with stats=0 are left out.
+// ends in its group. Jobs with stats=0 are left out. The jobs are left as they are; a row of one job has its histograms.
 //
 // fio counts the rows by another rule than it fills them. What it counts too many are empty rows without a name, of group
 // -1; they are here too, because readers count rows.
@@ -95,7 +95,7 @@ func fillRows(rows, jobs []*Job) {
 		}
 		left--
 		rows[r].describe(j)
-		rows[r].Merge(j)
+		rows[r].merge(j, rows[r].Members == 1) // a report of hundreds of jobs would mostly copy histograms
 	}
 }
 

@@ -253,3 +253,38 @@ func TestPerSecond(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsLeaveJobs checks that a row of one job takes its histograms as they are, and that other rows leave them alone.
+func TestRowsLeaveJobs(t *testing.T) {
+	make1 := func(grouped bool, unified string) *Job {
+		j := &Job{Opt: Show{GroupReporting: grouped, Unified: unified}}
+		for d := range j.Dirs {
+			l := &j.Dirs[d].Clat
+			l.Hist = new(Hist)
+			l.Add(5)
+			l.Hist.Add(5)
+		}
+		return j
+	}
+	for _, c := range []struct {
+		jobs   []*Job
+		shared bool
+		count  uint64 // in the first direction of the first row
+	}{
+		{[]*Job{make1(false, UnifiedNone), make1(false, UnifiedNone)}, true, 1},
+		{[]*Job{make1(true, UnifiedNone), make1(true, UnifiedNone)}, false, 2},
+		{[]*Job{make1(false, UnifiedMixed)}, false, 3},
+		{[]*Job{make1(false, UnifiedBoth)}, true, 1},
+	} {
+		rows, _ := BuildGroups(c.jobs)
+		h := rows[0].Dirs[0].Clat.Hist
+		if shared := h == c.jobs[0].Dirs[0].Clat.Hist; shared != c.shared || h.Count() != c.count {
+			t.Errorf("%+v: histogram shared %v with %d values, want %v with %d", c.jobs[0].Opt, shared, h.Count(), c.shared, c.count)
+		}
+		for _, j := range c.jobs {
+			if n := j.Dirs[0].Clat.Hist.Count(); n != 1 {
+				t.Errorf("%+v: the job's own histogram has %d values", j.Opt, n)
+			}
+		}
+	}
+}

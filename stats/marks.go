@@ -43,8 +43,8 @@ var latClass = func() (t [1000]uint8) {
 // MarkLatency counts one completion latency in ns.
 func (j *Job) MarkLatency(ns uint64) { j.MarkLatencies(ns, 1) }
 
-// MarkLatencies counts n completion latencies of ns each in the distribution of latencies. fio counts the completion latency of data
-// I/Os here, and nothing with disable_clat.
+// MarkLatencies counts n completion latencies of ns each in the distribution of latencies. fio counts the completion latency
+// of data I/Os here, and nothing with disable_clat.
 func (j *Job) MarkLatencies(ns, n uint64) {
 	switch {
 	case ns < 1e3:

@@ -16,7 +16,12 @@ const (
 // Merge adds what src measured to j (fio's sum_thread_stats). Counts, CPU times and total run times add up, a
 // direction's run time is the longest. Where j reports mixed, everything goes to its first direction. Names, errors and
 // the like are not touched: see BuildGroups.
-func (j *Job) Merge(src *Job) {
+func (j *Job) Merge(src *Job) { j.merge(src, false) }
+
+// merge is Merge. With share it takes histograms of src over as they are where j has none: j must be empty and nothing may
+// be added to it, or to src, afterwards.
+func (j *Job) merge(src *Job, share bool) {
+	share = share && j.Opt.Unified != UnifiedMixed
 	for i := range src.Dirs {
 		to := i
 		if j.Opt.Unified == UnifiedMixed {
@@ -25,10 +30,10 @@ func (j *Job) Merge(src *Job) {
 		if !j.Opt.DisablePrio {
 			j.Dirs[to].mergePrios(&src.Dirs[i], src)
 		}
-		j.Dirs[to].merge(&src.Dirs[i])
+		j.Dirs[to].merge(&src.Dirs[i], share)
 	}
 	j.SyncIOs += src.SyncIOs
-	j.SyncLat.merge(src.SyncLat)
+	j.SyncLat.merge(src.SyncLat, share)
 	j.RunMs += src.RunMs
 
 	j.UserNs += src.UserNs
@@ -62,15 +67,15 @@ func (j *Job) Mixed() *Job {
 	return m
 }
 
-func (d *Dir) merge(src *Dir) {
+func (d *Dir) merge(src *Dir, share bool) {
 	d.IOs += src.IOs
 	d.Bytes += src.Bytes
 	d.Short += src.Short
 	d.Dropped += src.Dropped
 	d.Runtime = max(d.Runtime, src.Runtime)
-	d.Slat.merge(src.Slat)
-	d.Clat.merge(src.Clat)
-	d.Lat.merge(src.Lat)
+	d.Slat.merge(src.Slat, share)
+	d.Clat.merge(src.Clat, share)
+	d.Lat.merge(src.Lat, share)
 	d.BW.Merge(src.BW)
 	d.IOPS.Merge(src.IOPS)
 }
@@ -95,14 +100,18 @@ func (d *Dir) mergePrios(src *Dir, owner *Job) {
 			i = len(d.Prios)
 			d.Prios = append(d.Prios, Prio{Value: p.Value})
 		}
-		d.Prios[i].Latency.merge(p.Latency)
+		d.Prios[i].Latency.merge(p.Latency, false)
 	}
 }
 
-// merge adds src, and never shares its histogram.
-func (l *Latency) merge(src Latency) {
+// merge adds src. With share its histogram becomes that of l if there is none yet.
+func (l *Latency) merge(src Latency, share bool) {
 	l.Sum.Merge(src.Sum)
 	if src.Hist == nil {
+		return
+	}
+	if share && l.Hist == nil {
+		l.Hist = src.Hist
 		return
 	}
 	if l.Hist == nil {

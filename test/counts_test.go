@@ -116,7 +116,8 @@ var countJobs = []struct{ name, args string }{
 }
 
 // TestSameWork holds fiord against a real fio: the same number of I/Os and bytes in each direction, files of the same
-// sizes, the same keys, the same status; and what must hold of any report. The cases leave out what depends on random numbers, which older versions of fio draw otherwise.
+// sizes, the same keys, the same status; and what must hold of any report: that groups are the sums of their jobs, too. The
+// cases leave out what depends on random numbers, which older versions of fio draw otherwise.
 func TestSameWork(t *testing.T) {
 	fio := findFio(t)
 	for _, c := range countJobs {
@@ -125,10 +126,14 @@ func TestSameWork(t *testing.T) {
 			args := append([]string{"--output-format=json"}, strings.Fields(c.args)...)
 			there, here := t.TempDir(), t.TempDir()
 			want := command(t, there, os.Environ(), fio, args...)
+			args[0] = "--output-format=json,normal"
 			got := fiord(t, here, args...)
 			if got.status != want.status {
 				t.Fatalf("status %d, fio %d\nfiord: %s\nfio: %s", got.status, want.status, got.stderr, want.stderr)
 			}
+			document, text := documentAndText(t, got.stdout)
+			got.stdout = document
+			groupsAddUp(t, document, text)
 			if diff := cmp.Diff(counted(t, want), counted(t, got)); diff != "" {
 				t.Errorf("counts (-fio +fiord):\n%s", diff)
 			}

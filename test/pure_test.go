@@ -109,3 +109,31 @@ func uniqueKeys(d *json.Decoder) error {
 	_, err = d.Token()
 	return err
 }
+
+// TestPureJSONOnFullDisk is the same on a file system that runs full, in the layout, in the job and in its logs.
+func TestPureJSONOnFullDisk(t *testing.T) {
+	for _, c := range []struct {
+		name, args string
+		status     int
+	}{
+		{"layout", "--rw=read --size=1m --fallocate=none", 1},
+		{"write", "--rw=write --size=1m --fallocate=none", 1},
+		{"passed over", "--rw=write --size=1m --fallocate=none --continue_on_error=write --ignore_error=,ENOSPC", 0},
+		{"fill_device", "--rw=write --size=1m --fallocate=none --fill_device=1", 0},
+		{"io_uring", "--rw=randwrite --size=1m --fallocate=none --ioengine=io_uring --iodepth=8", 1},
+		{"logs", "--ioengine=null --rw=read --size=64m --write_lat_log=x", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			smallFileSystem(t, dir)
+			out := fiord(t, dir, append(strings.Fields("--output-format=json --name=j --bs=4k"), strings.Fields(c.args)...)...)
+			if out.status != c.status || (len(out.stderr) > 0) != (c.status != 0) {
+				t.Errorf("status %d, want %d, standard error: %q", out.status, c.status, out.stderr)
+			}
+			if n := pureDocuments(t, out.stdout); n != 1 {
+				t.Errorf("%d documents", n)
+			}
+		})
+	}
+}

@@ -31,8 +31,15 @@ func Driver() *engines.Driver {
 		Doc:     "Burns CPU time and does no I/O.",
 		Traits:  job.Traits{Sync: true, Diskless: true, NoIO: true},
 		Options: func() any { return &Options{Cpumode: "noop", Cpuchunks: 50000} },
+		Banner:  banner,
 		Open:    open,
 	}
+}
+
+// banner is the line that fio prints when such a job begins.
+func banner(j *job.Job) string {
+	o := j.Engine.(*Options)
+	return fmt.Sprintf("%s (%s): ioengine=cpuio, cpuload=%d, cpucycle=%d", j.Name, o.Cpumode, min(o.Cpuload, 100), o.Cpuchunks)
 }
 
 // engine is a SyncEngine whose I/O is one chunk of work.

@@ -33,6 +33,13 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+func TestBanner(t *testing.T) {
+	got := Driver().Banner(&job.Job{Name: "j", Engine: &Options{Cpuload: 120, Cpumode: "qsort", Cpuchunks: 1000}})
+	if want := "j (qsort): ioengine=cpuio, cpuload=100, cpucycle=1000"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestSpins(t *testing.T) {
 	e := &engine{chunk: time.Millisecond}
 	start := time.Now()

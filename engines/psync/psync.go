@@ -26,7 +26,7 @@ func Drivers() []*engines.Driver {
 				return engines.Adapt(&b, w.Depth), nil
 			}},
 		{Name: "vsync", Doc: "Gathers neighbouring requests into one readv or writev.", Open: openVsync,
-			Traits: job.Traits{ReapsAll: true}},
+			Traits: job.Traits{ReapsAll: true, Seeks: true}},
 		{Name: "pvsync", Doc: "Calls preadv or pwritev, one at a time.", Traits: traits,
 			Open: func(w *engines.Worker, _ any) (engines.Engine, error) {
 				return engines.Adapt(&vector{base: newBase(w)}, w.Depth), nil

@@ -1,6 +1,7 @@
 package psync
 
 import (
+	"io"
 	"syscall"
 	"testing"
 
@@ -55,6 +56,27 @@ func TestSeekAfterReopen(t *testing.T) {
 		u := r.DoOne(t, engines.Read, i*enginetest.BlockSize, enginetest.BlockSize)
 		if u.Errno != 0 || u.Buf[0] != byte('a'+i) {
 			t.Errorf("block %d: errno %v, first byte %q", i, u.Errno, u.Buf[0])
+		}
+	}
+}
+
+// TestSeeks checks that engines say so when they go by the position of a file: threads with io_submit_mode=offload must
+// not share a descriptor then.
+func TestSeeks(t *testing.T) {
+	for _, d := range Drivers() {
+		r := enginetest.NewRig(t, d, 1)
+		for _, op := range []engines.Op{engines.Read, engines.Write} {
+			if _, err := syscall.Seek(r.File.Fd, 0, io.SeekStart); err != nil {
+				t.Fatal(err)
+			}
+			r.DoOne(t, op, 3*enginetest.BlockSize, enginetest.BlockSize)
+			at, err := syscall.Seek(r.File.Fd, 0, io.SeekCurrent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if moved := at != 0; moved != d.Traits.Seeks {
+				t.Errorf("%s: a %s leaves the file at %d, but Traits.Seeks is %v", d.Name, op, at, d.Traits.Seeks)
+			}
 		}
 	}
 }

@@ -30,7 +30,7 @@ func BenchmarkDevNull(b *testing.B) {
 	}
 	defer func() { _ = arena.Close() }()
 	f := &engines.File{Name: "/dev/null", Fd: fd, Kind: engines.Char}
-	w := &engines.Worker{Job: &job.Job{}, Depth: depth, MaxBatch: batch, Arena: arena.Mem, Files: []*engines.File{f}}
+	w := &engines.Worker{Job: &job.Job{}, Depth: depth, MaxBatch: batch, Arena: arena.Mem, Files: []*engines.File{f}, Notice: func(string, ...any) {}}
 	for i := range depth {
 		w.IOs = append(w.IOs, &engines.IO{Index: uint32(i), File: f, Op: engines.Write, Buf: arena.Mem[i*size : (i+1)*size]})
 	}

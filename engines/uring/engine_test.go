@@ -285,7 +285,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	files := []*engines.File{{Fd: -1}, {Fd: -1}}
 	j := &job.Job{}
 	j.OpenFiles = 1
-	w := &engines.Worker{Job: j, Depth: 1, IOs: []*engines.IO{{}}, Files: files}
+	w := &engines.Worker{Job: j, Depth: 1, IOs: []*engines.IO{{}}, Files: files, Notice: t.Logf}
 	if _, err := open(ring.Linux, sys.BlockIntegrity, w, &Options{Registerfiles: true}); err == nil || !strings.Contains(err.Error(), "openfiles") {
 		t.Errorf("registerfiles with fewer open files: %v", err)
 	}

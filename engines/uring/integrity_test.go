@@ -136,7 +136,7 @@ func TestPolledRings(t *testing.T) {
 			t.Errorf("hybrid_poll=%v: %s", hybrid, got)
 		}
 	}
-	w := &engines.Worker{Job: &job.Job{}, Depth: 1, IOs: []*engines.IO{{}}}
+	w := &engines.Worker{Job: &job.Job{}, Depth: 1, IOs: []*engines.IO{{}}, Notice: t.Logf}
 	o := &Options{Nonvectored: -1}
 	o.HybridPoll = true
 	if _, err := open(ring.Linux, sys.BlockIntegrity, w, o); err == nil || !strings.Contains(err.Error(), "needs hipri") {

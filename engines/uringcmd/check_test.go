@@ -2,6 +2,7 @@ package uringcmd
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,6 +179,34 @@ func TestDefaultsAreThoseDeclared(t *testing.T) {
 	for _, d := range table.All() {
 		if d.Help == "" {
 			t.Errorf("option %s has no help", d.Name)
+		}
+	}
+}
+
+// TestUnused gives options that no command of the job has a bit for.
+func TestUnused(t *testing.T) {
+	for _, c := range []struct {
+		rw   string
+		set  func(*Options)
+		want string
+	}{
+		{"rw", func(o *Options) { o.Readfua, o.Writefua = true, true }, ""},
+		{"w", func(o *Options) { o.Readfua = true }, "readfua=1"},
+		{"r", func(o *Options) { o.Writefua = true }, "writefua=1"},
+		{"w", func(o *Options) { o.Writefua, o.WriteMode = true, "uncor" }, "writefua=1"},
+		{"w", func(o *Options) { o.Writefua, o.WriteMode = true, "uncor/50:zeroes/50" }, ""},
+		{"w", func(o *Options) { o.Deac = true }, "deac=1"},
+		{"w", func(o *Options) { o.Deac, o.WriteMode = true, "zeroes" }, ""},
+	} {
+		said := ""
+		e := &engine{o: with(c.set), w: &engines.Worker{Job: jobOf(c.rw, 4096),
+			Notice: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}}
+		if err := e.commands(); err != nil {
+			t.Fatal(err)
+		}
+		e.unused()
+		if c.want == "" && said != "" || c.want != "" && !strings.HasPrefix(said, "io_uring_cmd: "+c.want+" has no effect") {
+			t.Errorf("%s: said %q", c.want, said)
 		}
 	}
 }

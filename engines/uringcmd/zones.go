@@ -24,6 +24,14 @@ type zonedDevice struct {
 
 func (z *zonedDevice) zoneBytes() uint64 { return z.ZoneSize * uint64(z.fmt.Block) }
 
+// atMost is n bytes, or fewer where the drive moves fewer with one command.
+func (z *zonedDevice) atMost(n uint64) uint64 {
+	if most := z.ctrl.MaxTransfer; most != 0 {
+		return min(n, most)
+	}
+	return n
+}
+
 // zoneManager manages the zones of namespaces by commands that the kernel waits for.
 type zoneManager struct {
 	sys *system
@@ -86,20 +94,28 @@ func (s *system) zoned(d *device) (*zonedDevice, error) {
 		return nil, err
 	}
 	defer func() { _ = mem.Close() }()
-	ask := func(nsid uint32, cns uint8) bool {
+	// A drive without zones refuses the question. Anything else says nothing about zones.
+	ask := func(cns uint8) (bool, error) {
 		clear(mem.Mem)
-		c := nvme.Identify(nsid, cns, nvme.CSIZNS, queue.Addr(mem.Mem))
-		return s.command(d.path, -1, nvme.NVME_IOCTL_ADMIN_CMD, &c) == nil
+		c := nvme.Identify(d.ns.NSID, cns, nvme.CSIZNS, queue.Addr(mem.Mem))
+		err := s.command(d.path, -1, nvme.NVME_IOCTL_ADMIN_CMD, &c)
+		if refused := (*commandError)(nil); errors.As(err, &refused) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s: identify zones: %w", d.path, err)
+		}
+		return true, nil
 	}
 	z := &zonedDevice{device: d}
-	if !ask(d.ns.NSID, nvme.CNSControllerCSI) {
-		return nil, nil
+	if has, err := ask(nvme.CNSControllerCSI); !has {
+		return nil, err
 	}
 	if z.appendMost, err = nvme.AppendLimit(mem.Mem); err != nil {
 		return nil, err
 	}
-	if !ask(d.ns.NSID, nvme.CNSNamespaceCSI) {
-		return nil, nil
+	if has, err := ask(nvme.CNSNamespaceCSI); !has {
+		return nil, err
 	}
 	if z.ZonedNamespace, err = d.ns.Zoned(mem.Mem); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.path, err)
@@ -115,11 +131,16 @@ func (e *commandError) Error() string { return fmt.Sprintf("NVMe status: %v", e.
 // Unwrap is an error number for reports that want one.
 func (e *commandError) Unwrap() error { return syscall.EIO }
 
-// command sends c through an ioctl and waits for it: to fd, or below 0 to the file at path.
+// command sends c through an ioctl and waits for it: to fd, or below 0 to the file at path, which is opened for writing only
+// where c sends something to the drive.
 func (s *system) command(path string, fd int, request uint, c *nvme.Command) error {
 	if fd < 0 {
+		flags := os.O_RDONLY
+		if nvme.Sends(c.Opcode) {
+			flags = os.O_RDWR
+		}
 		var err error
-		if fd, err = s.open(path, os.O_RDWR, 0); err != nil {
+		if fd, err = s.open(path, flags, 0); err != nil {
 			return err
 		}
 		defer func() { _ = s.close(fd) }()
@@ -152,7 +173,7 @@ func (m *zoneManager) ZoneLimits(f *engines.File) (open, active uint32, err erro
 	return z.MaxOpen, 0, nil
 }
 
-// reportMost is how many zones are asked for with one command, so that any drive takes it.
+// reportMost is how many zones are asked for with one command.
 const reportMost = 1023
 
 // ReportZones asks the drive.
@@ -171,8 +192,9 @@ func (m *zoneManager) ReportZones(f *engines.File, from uint64, zones []engines.
 	defer func() { _ = mem.Close() }()
 	var got [reportMost]nvme.Zone
 	total, end := 0, z.ns.Size(&z.fmt)
+	most := int(z.atMost(uint64(len(mem.Mem)))-nvme.ReportHead) / nvme.ReportZone
 	for total < len(zones) && from < end {
-		want := min(len(zones)-total, reportMost)
+		want := min(len(zones)-total, most)
 		clear(mem.Mem)
 		c := nvme.ReportZones(z.ns.NSID, z.fmt.LBA(from), queue.Addr(mem.Mem), uint32(nvme.ReportHead+want*nvme.ReportZone))
 		if err := m.sys.command(f.Name, -1, nvme.NVME_IOCTL_IO_CMD, &c); err != nil {
@@ -239,7 +261,7 @@ func (m *zoneManager) FillZone(f *engines.File, zone *engines.Zone, length uint6
 	}
 	defer func() { _ = mem.Close() }()
 	for at := zone.WP; length > 0; {
-		n := min(length, fillMost)
+		n := min(length, z.atMost(fillMost))
 		used := copy(mem.Mem[:n], data)
 		clear(mem.Mem[used:n])
 		data = data[used:]

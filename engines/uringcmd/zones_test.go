@@ -2,6 +2,8 @@ package uringcmd
 
 import (
 	"encoding/binary"
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,13 +18,14 @@ import (
 
 // zonedDrive answers like a zoned namespace: blocks of 4 KiB, zones of 256 blocks, of which 192 can be written.
 type zonedDrive struct {
-	sent   []nvme.Command // zone management and writes
-	status int            // of the next of them
-	zones  int
+	sent    []nvme.Command // zone management and writes
+	status  int            // of the next of them
+	zones   int
+	longest uint32 // report, in bytes
 }
 
-func zonedSystem(t *testing.T) (*system, *zonedDrive) {
-	s := drive(t, "ng3n1", nil)
+func zonedSystem(t *testing.T, change func(answer string, b []byte)) (*system, *zonedDrive) {
+	s := drive(t, "ng3n1", change)
 	z := &zonedDrive{zones: 512}
 	plain := s.ioctl
 	s.ioctl = func(fd int, request uint, arg unsafe.Pointer) (int, syscall.Errno) {
@@ -55,6 +58,7 @@ func zonedSystem(t *testing.T) (*system, *zonedDrive) {
 
 // report tells of zones that are written to a block each more than the one before, up to full ones.
 func (z *zonedDrive) report(c *nvme.Command) {
+	z.longest = max(z.longest, c.DataLen)
 	out := unsafe.Slice((*byte)(unsafe.Add(nil, c.Addr)), c.DataLen)
 	first := int(c.CDW10) / 256
 	n := min((int(c.DataLen)-nvme.ReportHead)/nvme.ReportZone, z.zones-first)
@@ -74,7 +78,7 @@ func (z *zonedDrive) report(c *nvme.Command) {
 }
 
 func TestZoneManager(t *testing.T) {
-	s, z := zonedSystem(t)
+	s, z := zonedSystem(t, nil)
 	m := newZoneManager(s, defaults())
 	f := &engines.File{Name: "/dev/null", Kind: engines.Char, Fd: -1}
 	if model, err := m.ZoneModel(f); err != nil || model != engines.HostManaged {
@@ -131,6 +135,76 @@ func TestZoneManager(t *testing.T) {
 	}
 }
 
+// TestZonesUnknown has the kernel refuse what a drive would be asked: that is no drive without zones.
+func TestZonesUnknown(t *testing.T) {
+	s, _ := zonedSystem(t, nil)
+	plain := s.ioctl
+	s.ioctl = func(fd int, request uint, arg unsafe.Pointer) (int, syscall.Errno) {
+		if c := (*nvme.Command)(arg); request == nvme.NVME_IOCTL_ADMIN_CMD && c.CDW11 == nvme.CSIZNS<<24 {
+			return 0, syscall.EACCES
+		}
+		return plain(fd, request, arg)
+	}
+	f := &engines.File{Name: "/dev/null", Kind: engines.Char, Fd: -1}
+	if model, err := newZoneManager(s, defaults()).ZoneModel(f); !errors.Is(err, syscall.EACCES) {
+		t.Errorf("model %d, %v", model, err)
+	}
+	s.ioctl = func(fd int, request uint, arg unsafe.Pointer) (int, syscall.Errno) {
+		if c := (*nvme.Command)(arg); request == nvme.NVME_IOCTL_ADMIN_CMD && c.CDW11 == nvme.CSIZNS<<24 {
+			return 0x4002, 0 // invalid field, do not retry
+		}
+		return plain(fd, request, arg)
+	}
+	if model, err := newZoneManager(s, defaults()).ZoneModel(f); model != engines.NotZoned || err != nil {
+		t.Errorf("refused by the drive: model %d, %v", model, err)
+	}
+}
+
+// TestZonesReadOnly finds out about zones as a user who may only read.
+func TestZonesReadOnly(t *testing.T) {
+	s, _ := zonedSystem(t, nil)
+	plain := s.open
+	s.open = func(path string, flags int, mode uint32) (int, error) {
+		if flags != os.O_RDONLY {
+			return -1, syscall.EACCES
+		}
+		return plain(path, flags, mode)
+	}
+	m, f := newZoneManager(s, defaults()), &engines.File{Name: "/dev/null", Kind: engines.Char, Fd: -1}
+	if model, err := m.ZoneModel(f); model != engines.HostManaged || err != nil {
+		t.Errorf("model %d, %v", model, err)
+	}
+	if n, err := m.ReportZones(f, 0, make([]engines.Zone, 2)); n != 2 || err != nil {
+		t.Errorf("%d zones, %v", n, err)
+	}
+	if err := m.ResetZones(f, 0, 4096); !errors.Is(err, syscall.EACCES) {
+		t.Errorf("a reset without leave to write: %v", err)
+	}
+}
+
+// TestZonesShortTransfers is a drive that moves 8 KiB with a command: 127 zones of a report.
+func TestZonesShortTransfers(t *testing.T) {
+	s, z := zonedSystem(t, func(answer string, b []byte) {
+		if answer == "ctrl" {
+			b[77] = 1
+		}
+	})
+	m, f := newZoneManager(s, defaults()), &engines.File{Name: "/dev/null", Kind: engines.Char, Fd: -1}
+	if n, err := m.ReportZones(f, 0, make([]engines.Zone, 300)); n != 300 || err != nil {
+		t.Errorf("%d zones, %v", n, err)
+	}
+	if err := m.FillZone(f, &engines.Zone{}, 20<<10, nil); err != nil {
+		t.Error(err)
+	}
+	var lengths []uint32
+	for _, c := range z.sent {
+		lengths = append(lengths, c.DataLen)
+	}
+	if !slices.Equal(lengths, []uint32{8192, 8192, 4096}) || z.longest > 8192 {
+		t.Errorf("writes of %d bytes, reports of up to %d", lengths, z.longest)
+	}
+}
+
 func TestAppends(t *testing.T) {
 	o := with(func(o *Options) { o.WriteMode = "zone_append" })
 	j := jobOf("w", 128<<10)
@@ -141,7 +215,7 @@ func TestAppends(t *testing.T) {
 	if err := o.check(j); err != nil {
 		t.Error(err)
 	}
-	s, _ := zonedSystem(t)
+	s, _ := zonedSystem(t, nil)
 	f := &engines.File{Name: "/dev/null", Kind: engines.Char, Fd: -1}
 	if err := newZoneManager(s, o).checkAppends(f, j); err == nil || !strings.Contains(err.Error(), "at most 65536") {
 		t.Errorf("too long: %v", err)

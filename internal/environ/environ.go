@@ -111,7 +111,7 @@ func (g *gatherer) add(path string) {
 
 // disk adds the device with the number and returns its name, empty for none. Path is one to ask the drive through.
 func (g *gatherer) disk(find func(major, minor uint32) (sysfs.Disk, error), dev uint64, path string) string {
-	d, err := find(numbers(dev))
+	d, err := find(sys.Numbers(dev))
 	if err != nil {
 		return ""
 	}
@@ -191,8 +191,3 @@ func statPath(path string) (node, error) {
 }
 
 func identify(path string) ([]byte, error) { return sys.NVMeNamespace(path) }
-
-// numbers splits a dev_t as the kernel packs it for user space.
-func numbers(dev uint64) (major, minor uint32) {
-	return uint32(dev>>32)&^0xfff | uint32(dev>>8)&0xfff, uint32(dev>>12)&^0xff | uint32(dev)&0xff
-}

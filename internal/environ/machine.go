@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"fiord/internal/sys"
 	"fiord/internal/sysfs"
 )
 
@@ -108,7 +107,7 @@ func (s System) nodes() []Node {
 		node := Node{Number: n}
 		within := "/sys/devices/system/node/" + filepath.Base(dir)
 		if list := s.read(within + "/cpulist"); list != "" {
-			if node.CPUs, err = sys.ParseCPUList(list); err != nil {
+			if node.CPUs, err = sysfs.ParseList(list); err != nil {
 				continue
 			}
 		}

@@ -48,7 +48,7 @@ func Affinity() ([]int, error) {
 func OnlineCPUs() []int {
 	text, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err == nil {
-		if cpus, err := ParseCPUList(strings.TrimSpace(string(text))); err == nil {
+		if cpus, err := parseCPUList(strings.TrimSpace(string(text))); err == nil {
 			return cpus
 		}
 	}
@@ -62,8 +62,8 @@ func OnlineCPUs() []int {
 // NumCPU is how many CPUs are online, whether or not this process may use them.
 func NumCPU() int { return len(OnlineCPUs()) }
 
-// ParseCPUList reads the kernel's form of a CPU list, such as 0-3,8.
-func ParseCPUList(text string) ([]int, error) {
+// parseCPUList reads the kernel's form of a CPU list, such as 0-3,8.
+func parseCPUList(text string) ([]int, error) {
 	var cpus []int
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(part, "-")

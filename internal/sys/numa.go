@@ -63,6 +63,9 @@ func MemPolicyNow() (MemPolicy, []int, error) {
 	return MemPolicy(mode), nodes, nil
 }
 
+// Numbers takes the number of a device, as stat gives it, apart.
+func Numbers(dev uint64) (major, minor uint32) { return unix.Major(dev), unix.Minor(dev) }
+
 // Device is the device node at path, or the block device that its file system lies on: for a file that is not there yet, that
 // of its folder. char says that it is a character device.
 func Device(path string) (char bool, major, minor uint32, err error) {

@@ -55,7 +55,7 @@ func TestParseCPUList(t *testing.T) {
 		{"0", []int{0}}, {"0-3", []int{0, 1, 2, 3}}, {"0-1,4,6-7", []int{0, 1, 4, 6, 7}}, {"3,1-3", []int{1, 2, 3}},
 		{"", nil}, {"a", nil}, {"1-", nil}, {"99999", nil},
 	} {
-		got, err := ParseCPUList(c.text)
+		got, err := parseCPUList(c.text)
 		if (err != nil) != (c.want == nil) {
 			t.Errorf("%q: %v", c.text, err)
 		} else if diff := cmp.Diff(c.want, got); err == nil && diff != "" {

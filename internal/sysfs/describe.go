@@ -88,7 +88,9 @@ func (s FS) Describe(d Disk) []Fact {
 	text("transport", d.attr("device/transport"))
 	text("dm_name", d.attr("dm/name"))
 	text("md_level", d.attr("md/level"))
-	count("numa_node", s.numaNode(d))
+	if node, err := s.dirNode(d.Dir); err == nil && node != NoNode {
+		count("numa_node", strconv.Itoa(node))
+	}
 	if sectors, err := strconv.ParseUint(d.attr("size"), 10, 54); err == nil {
 		count("size_bytes", strconv.FormatUint(sectors*512, 10))
 	}
@@ -149,43 +151,4 @@ func chosen(list string) string {
 	}
 	name, _, _ = strings.Cut(name, "]")
 	return name
-}
-
-// numaNode is the node of the disk's controller, found above it; empty where the kernel knows none. The disk of an NVMe
-// subsystem lies above no controller; one that all its controllers share is its node.
-func (s FS) numaNode(d Disk) string {
-	if node := s.nodeAbove(d.Dir); node != "" {
-		return node
-	}
-	controllers, _ := filepath.Glob(filepath.Join(filepath.Dir(d.Dir), "nvme*", "numa_node"))
-	node := ""
-	for _, path := range controllers {
-		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			return ""
-		}
-		found := s.nodeAbove(dir)
-		if node != "" && node != found {
-			return ""
-		}
-		node = found
-	}
-	return node
-}
-
-func (s FS) nodeAbove(dir string) string {
-	root, err := filepath.EvalSymlinks(s.root())
-	if err != nil {
-		return ""
-	}
-	for ; strings.HasPrefix(dir, root+"/"); dir = filepath.Dir(dir) {
-		text, err := os.ReadFile(filepath.Join(dir, "numa_node"))
-		if err != nil {
-			continue
-		}
-		if node := strings.TrimSpace(string(text)); node != "-1" {
-			return node
-		}
-	}
-	return ""
 }

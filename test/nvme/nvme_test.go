@@ -43,6 +43,8 @@ func (s *suite) refusals() {
 	s.fiord("too long", plain4k, says("(MDTS)"), append(read, "--bs=1m")...)
 	s.fiord("inside a block", plain4k, says("offset 512"), append(read, "--bs=4k", "--offset=512")...)
 	s.fiord("no verify command", plain512, says("no verify command"), "--name=w", "--rw=write", "--size=2m", "--write_mode=verify")
+	s.fiord("no data placement", plain512, says("no flexible data placement"), "--name=w", "--rw=write", "--bs=4k", "--size=2m", "--dataplacement=fdp")
+	s.fiord("no streams", plain512, says("no streams"), "--name=w", "--rw=write", "--bs=4k", "--size=2m", "--dataplacement=streams", "--plids=1")
 	s.on("block device", "io_uring_cmd", "/dev/nvme0n1", says("/dev/ng0n1"), read...)
 	s.on("no drive", "io_uring_cmd", "/dev/null", says("not an NVMe namespace"), read...)
 }
@@ -91,10 +93,11 @@ func TestDrives(t *testing.T) {
 	s.refusals()
 	s.waits()
 	s.near()
+	s.peak()
 	s.jobFiles(t)
 	s.manual(t)
 	s.beside(t)
-	s.run(t, 15*time.Minute)
+	s.run(t, 25*time.Minute)
 }
 
 // TestZones has drives with zones.

@@ -50,11 +50,49 @@ func (s *suite) verifying() {
 			}
 		}
 	}, sections("--verify_only")...)
-	s.fiord("the drive finds damage", plain4k, says("compare failure"), "--bs=4k", "--size=64k", "--name=w", "--rw=write",
-		"--verify=pattern", "--verify_pattern=0x11", "--do_verify=0", "--name=c", "--rw=write", "--verify=pattern",
-		"--verify_pattern=0x12", "--verify_mode=compare", "--verify_only")
+	s.driveCompares()
+	s.ranges()
 	s.fiord("nothing is compared", plain4k, fine, "--bs=4k", "--size=64k", "--name=null", "--rw=write", "--verify=null")
 }
+
+// driveCompares has one block of some overwritten, which the drive has to find.
+func (s *suite) driveCompares() {
+	const blocks, bad = 16, 5
+	args := []string{"--bs=4k", "--iodepth=4", "--verify=pattern", "--verify_pattern=0x11%o", "--verify_mode=compare",
+		fmt.Sprint("--size=", blocks*4096), "--name=x", "--rw=randwrite"}
+	s.fiord("the drive compares", plain512, done(4096, map[string]counts{"x": {blocks, blocks, 0, 0}}), args...)
+	s.block("damage for the drive to find", plain512, "psync", fine, "--bs=512", "--size=512", fmt.Sprint("--offset=", bad*4096+512),
+		"--name=w", "--rw=write")
+	s.fiord("the drive finds damage", plain512, func(t *testing.T, r plan.Result) {
+		says("compare failure")(t, r)
+		if at := fmt.Sprint("offset=", bad*4096); !contains(r, at) {
+			t.Errorf("nothing says %q\n%s", at, r.Stderr)
+		}
+		if j := parse(t, r).job(t, "x"); j.Error != compareFailure || j.Read.IOs > blocks {
+			t.Errorf("error %#x, want %#x; %d comparisons of %d blocks", j.Error, compareFailure, j.Read.IOs, blocks)
+		}
+	}, append(args, "--verify_only")...)
+}
+
+// ranges trims blocks that hold something, several in one command, and reads zeroes then.
+func (s *suite) ranges() {
+	const blocks, each = 64, 8
+	s.fiord("trims of several ranges", plain512, func(t *testing.T, r plan.Result) {
+		fine(t, r)
+		rep := parse(t, r)
+		for name, want := range map[string][3]direction{
+			"fill": {1: {blocks, blocks * 4096}}, "trim": {2: {blocks / each, blocks * 4096}}, "gone": {0: {blocks, blocks * 4096}},
+		} {
+			if j := rep.job(t, name); [3]direction{j.Read, j.Write, j.Trim} != want || j.Error != 0 {
+				t.Errorf("%s: %v %v %v, want %v; error %d", name, j.Read, j.Write, j.Trim, want, j.Error)
+			}
+		}
+	}, "--bs=4k", fmt.Sprint("--size=", blocks*4096), "--iodepth=4", "--name=fill", "--rw=write", "--name=trim", "--rw=randtrim",
+		fmt.Sprint("--num_range=", each), "--name=gone", "--rw=read", "--verify=pattern", "--verify_pattern=0")
+}
+
+// compareFailure is the drive's status, as the error of a job.
+const compareFailure = 0x285
 
 // eilseq is the error of a job that found damage.
 const eilseq = 84

@@ -27,8 +27,11 @@ type Config struct {
 
 // New makes the ring of w, on the thread that will use it. Files and buffers are registered by Register.
 func New(k *ring.Kernel, w *engines.Worker, c Config) (Queue, error) {
+	if w.Depth > ring.MaxCQEntries {
+		return Queue{}, fmt.Errorf("iodepth=%d: a ring holds at most %d I/Os: %w", w.Depth, ring.MaxCQEntries, syscall.EINVAL)
+	}
 	q := Queue{
-		Depth:    uint32(min(max(w.Depth, 1), ring.MaxCQEntries)),
+		Depth:    uint32(max(w.Depth, 1)),
 		Files:    c.Registerfiles || c.SqthreadPoll, // as in fio, a submission thread gets registered files
 		Fixed:    c.Fixedbufs,
 		Ended:    make([]*engines.IO, 0, len(w.IOs)),

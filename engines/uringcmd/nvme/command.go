@@ -126,6 +126,9 @@ func (c *Command) DeallocateRanges(nsid uint32, addr uint64, n int) {
 	c.Addr, c.DataLen = addr, uint32(n)*uint32(unsafe.Sizeof(Range{}))
 }
 
+// Sends reports whether the command sends something to the drive: the lowest bit of all opcodes tells.
+func Sends(opcode uint8) bool { return opcode&1 != 0 }
+
 // MovesData reports whether the command carries a buffer.
 func MovesData(opcode uint8) bool {
 	return opcode == OpRead || opcode == OpWrite || opcode == OpCompare || opcode == OpZoneAppend
