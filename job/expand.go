@@ -95,3 +95,18 @@ func (e *expander) variables(s string) string {
 	}
 	return b.String() + s
 }
+
+// unset is the first variable in s that is not set, or empty.
+func (e *expander) unset(s string) string {
+	for {
+		_, rest, _ := strings.Cut(s, "${")
+		name, after, found := strings.Cut(rest, "}")
+		if !found {
+			return ""
+		}
+		if _, is := e.env(name); !is {
+			return name
+		}
+		s = after
+	}
+}

@@ -291,6 +291,7 @@ func (l *Loader) apply(j *Job, s *section) error {
 	var errs []error
 	var rest []rawOption
 	for _, o := range opts {
+		unset := l.expand.unset(o.value)
 		o = l.expand.expand(o)
 		d := l.table.Lookup(o.name)
 		if d == nil {
@@ -298,6 +299,9 @@ func (l *Loader) apply(j *Job, s *section) error {
 			continue
 		}
 		if err := l.setOption(j, d, o.value, o.given); err != nil {
+			if unset != "" {
+				err = fmt.Errorf("%w: the variable %s is not set", err, unset)
+			}
 			errs = append(errs, placed(o, s.name, err))
 		}
 	}

@@ -199,6 +199,8 @@ func TestLoadErrors(t *testing.T) {
 		{"two mistakes", "[a]\nbs=4q\nrw=up\n", "test.fio:2: section [a]: bs: want " + wantBytes + ", got \"4q\"\n" +
 			"test.fio:3: section [a]: rw: want one of read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite, got \"up\""},
 		{"no value", "[a]\nbs\n", "test.fio:2: section [a]: bs: option requires a value: a number not below 1"},
+		{"variable that is not set", "[a]\nrw=${RW_OF_NO_ONE}\n", "test.fio:2: section [a]: rw: want one of read, write, trim, " +
+			"randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite, got \"\": the variable RW_OF_NO_ONE is not set"},
 		{"hard deprecated", "[a]\nrwmixcycle=5\n", "test.fio:2: section [a]: rwmixcycle: option is deprecated and no longer supported"},
 		{"engine", "[a]\nioengine=psnc\nbs=1k\n", `test.fio:1: section [a]: ioengine: engine not loadable: psnc: did you mean "psync"?`},
 		{"missing option", "[a]\nblock_error_percentiles=1\n", "test.fio:1: section [a]: job a: block_error_percentiles=1: not implemented: block error percentiles are not built yet"},

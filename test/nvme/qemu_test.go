@@ -86,6 +86,7 @@ func (m *machine) boot(t *testing.T, limit time.Duration) map[string]plan.Result
 	initrd := filepath.Join(dir, "initrd")
 	k := findKernel(t)
 	m.guestFiles(t, k, initrd)
+	// Without edd=off the kernel has the BIOS read from the drives, which now and then sends the processor astray.
 	args := []string{"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "q35", "-cpu", "max",
 		"-accel", "kvm", "-accel", "tcg", "-kernel", k.image, "-initrd", initrd, "-append",
 		"console=ttyS0 loglevel=4 panic=-1 edd=off mitigations=off nokaslr random.trust_cpu=on rdinit=/init"}

@@ -28,7 +28,7 @@ type Config struct {
 // New makes the ring of w, on the thread that will use it. Files and buffers are registered by Register.
 func New(k *ring.Kernel, w *engines.Worker, c Config) (Queue, error) {
 	if w.Depth > ring.MaxCQEntries {
-		return Queue{}, fmt.Errorf("iodepth=%d: a ring holds at most %d I/Os: %w", w.Depth, ring.MaxCQEntries, syscall.EINVAL)
+		return Queue{}, fmt.Errorf("iodepth=%d: a ring holds at most %d I/Os", w.Depth, ring.MaxCQEntries)
 	}
 	q := Queue{
 		Depth:    uint32(max(w.Depth, 1)),

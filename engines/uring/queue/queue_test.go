@@ -238,6 +238,10 @@ func TestOptionsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.c, err, c.want)
 		}
 	}
+	deep := &engines.Worker{Job: &job.Job{}, Depth: ring.MaxCQEntries + 1}
+	if _, err := New(ring.Linux, deep, Config{}); err == nil || !strings.Contains(err.Error(), "at most 65536") {
+		t.Errorf("a queue deeper than the ring: %v", err)
+	}
 	var asked []uint32
 	old := *ring.Linux
 	old.Setup = func(n uint32, p *ring.Params) (int, syscall.Errno) {
