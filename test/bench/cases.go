@@ -94,9 +94,9 @@ var cases = []benchCase{
 
 // peakCases compare fiord peak with t/io_uring; both take the same flags.
 var peakCases = []benchCase{
-	{name: "peak, no-ops", on: memory, options: "-d128 -s32 -c32 -p0 -B0 -F1 -N1 -O0 -n1 -r2 FILE"},
-	{name: "peak, page cache 4 KiB", on: memory, options: "-d128 -s32 -c32 -b4096 -p0 -B1 -F1 -O0 -n1 -r2 FILE"},
-	{name: "peak, page cache 512 B", on: memory, options: "-d128 -s32 -c32 -b512 -p0 -B1 -F1 -O0 -n1 -r2 FILE"},
+	{name: "peak, no-ops", on: memory, options: "-d128 -s32 -c32 -p0 -B0 -F1 -N1 -O0 -n1 -r4 FILE"},
+	{name: "peak, page cache 4 KiB", on: memory, options: "-d128 -s32 -c32 -b4096 -p0 -B1 -F1 -O0 -n1 -r4 FILE"},
+	{name: "peak, page cache 512 B", on: memory, options: "-d128 -s32 -c32 -b512 -p0 -B1 -F1 -O0 -n1 -r4 FILE"},
 }
 
 // measures are what the case is compared by.
