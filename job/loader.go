@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -238,7 +239,17 @@ func (l *Loader) Load() (jobs []*Job, global []Setting, warnings []string, err e
 			return nil, nil, l.warnings, err
 		}
 	}
-	return l.jobs, l.def.Given, l.warnings, nil
+	return l.jobs, l.def.Given, l.warnings, l.missingSection()
+}
+
+// missingSection is the error of a section that was asked for and is in none of the files, while others are.
+func (l *Loader) missingSection() error {
+	for _, name := range l.Sections {
+		if len(l.jobs) > 0 && !slices.ContainsFunc(l.jobs, func(j *Job) bool { return j.Section == name }) {
+			return fmt.Errorf("--section=%s: no job file has such a section", name)
+		}
+	}
+	return nil
 }
 
 func (l *Loader) loadInput(in input, stonewall bool) error {
