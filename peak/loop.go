@@ -98,7 +98,7 @@ func (w *worker) step() error {
 		wait = uint32(min(w.flight, w.complete))
 	}
 	w.calls++
-	err := r.SubmitAndWait(wait, !w.nop)
+	err := r.SubmitAndWait(wait)
 	w.submitted += uint64(todo - r.Pending())
 	if e := w.reap(); e != nil {
 		return e

@@ -60,12 +60,13 @@ func (m *machine) run(c *Config, k *ring.Kernel, to Streams) error {
 		return errors.Join(err, g.close())
 	}
 	// The loop makes no garbage, and a collector cycle would disturb it. The lines of a long run make a little.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(garbageLimit))
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(garbageLimit)
 	err = g.measure(r, signals, m.second)
 	if errors.Is(err, ErrAborted) {
-		return err
+		return err // a collection would wait for workers that are stuck in the kernel
 	}
+	debug.SetMemoryLimit(limit)
+	debug.SetGCPercent(percent)
 	return distinct(err, r.end(g), g.close())
 }
 

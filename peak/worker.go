@@ -238,7 +238,8 @@ func restrictions(c *Config) []ring.Restriction {
 
 // run is the life of a worker's thread: prepare, wait for the start, read until told to stop, clean up.
 func (w *worker) run(k *ring.Kernel, buffers []byte, ready chan<- error, start <-chan bool) error {
-	runtime.LockOSThread() // never undone: the thread may have got another affinity
+	runtime.LockOSThread()    // never undone: the thread may have got another affinity
+	_ = sys.BlockPreemption() // it fails for bad arguments alone
 	err := w.prepare(k, buffers)
 	ready <- err
 	if !<-start || err != nil {

@@ -250,6 +250,7 @@ type offloadThread struct {
 func (t *offloadThread) main(ready chan<- error) {
 	runtime.LockOSThread() // never unlocked: what is set on the thread ends with it
 	defer t.o.stopped.Done()
+	_ = sys.BlockPreemption() // it fails for bad arguments alone
 	err := t.open()
 	ready <- err
 	if err != nil {

@@ -6,9 +6,6 @@ package run
 import (
 	"errors"
 	"fmt"
-	"math"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -71,7 +68,12 @@ func Run(cfg Config) (*report.Result, error) {
 
 // run is the run itself, from the layout of the files to the report.
 func (r *runner) run() (*report.Result, error) {
-	defer quiet(threads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))()
+	loud := quiet(threads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))
+	defer func() {
+		if !r.aborted() { // a worker that is stuck in the kernel may hold its processor, which this waits for
+			loud()
+		}
+	}()
 	r.collections = collections()
 	if err := r.mergeTraces(); err != nil {
 		return nil, err
@@ -263,38 +265,6 @@ func (r *runner) layOutAll() {
 		}
 		w.enter(stateNotCreated)
 	}
-}
-
-// quiet keeps the Go runtime out of the measurement: more processors than workers, so that a woken worker never waits for
-// one, and no collection unless memory grows far beyond what the run needs. Jobs that remember what they have written need
-// memory without a limit that is known; collections get rarer as it grows. It returns what undoes it.
-func quiet(workers int, remember bool) func() {
-	procs := runtime.GOMAXPROCS(0)
-	if want := min(workers+2, 1024); procs < want {
-		runtime.GOMAXPROCS(want)
-	}
-	// No collection now either: what waits for its sweepers never ends under a real-time policy on one CPU.
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	const headroom, doubled = 512 << 20, 200
-	percent, limit := 0, int64(0)
-	if remember {
-		percent, limit = debug.SetGCPercent(doubled), debug.SetMemoryLimit(math.MaxInt64)
-	} else {
-		percent, limit = debug.SetGCPercent(-1), debug.SetMemoryLimit(int64(m.Sys)+headroom)
-	}
-	return func() {
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(percent)
-		runtime.GOMAXPROCS(procs)
-	}
-}
-
-// collections is how many garbage collections there have been.
-func collections() int64 {
-	var s debug.GCStats
-	debug.ReadGCStats(&s)
-	return s.NumGC
 }
 
 // watchStop passes the stop requests on until the returned channel is closed.

@@ -226,6 +226,7 @@ func (w *worker) layOut() {
 func (w *worker) main() {
 	runtime.LockOSThread()
 	defer w.r.alive.Done()
+	_ = sys.BlockPreemption() // it fails for bad arguments alone
 	w.st.Pid = sys.Gettid()
 	w.enter(stateInitialized)
 	if w.prepare() && len(w.set.Files) > 0 {

@@ -71,7 +71,7 @@ func (a *allocator) Do(u *engines.IO) {
 		return
 	}
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_FALLOCATE, uintptr(u.File.Fd), uintptr(mode), uintptr(u.Offset),
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_FALLOCATE, uintptr(u.File.Fd), uintptr(mode), uintptr(u.Offset),
 			uintptr(length(u)), 0, 0)
 		if errno != syscall.EINTR {
 			finish(u, errno)

@@ -30,16 +30,16 @@ func Sync(u *engines.IO, rangeFlags uint32) {
 	for {
 		switch u.Op {
 		case engines.Sync:
-			_, _, u.Errno = syscall.Syscall(syscall.SYS_FSYNC, uintptr(f.Fd), 0, 0)
+			_, _, u.Errno = syscall.RawSyscall(syscall.SYS_FSYNC, uintptr(f.Fd), 0, 0)
 		case engines.DataSync:
-			_, _, u.Errno = syscall.Syscall(syscall.SYS_FDATASYNC, uintptr(f.Fd), 0, 0)
+			_, _, u.Errno = syscall.RawSyscall(syscall.SYS_FDATASYNC, uintptr(f.Fd), 0, 0)
 		case engines.SyncFileRange:
 			u.Errno = 0
 			if f.SyncFrom >= 0 && f.SyncTo > f.SyncFrom { // else nothing was written
 				u.Errno = errnoOf(unix.SyncFileRange(f.Fd, f.SyncFrom, f.SyncTo-f.SyncFrom, int(rangeFlags)))
 			}
 		case engines.Syncfs:
-			_, _, u.Errno = syscall.Syscall(unix.SYS_SYNCFS, uintptr(f.Fd), 0, 0)
+			_, _, u.Errno = syscall.RawSyscall(unix.SYS_SYNCFS, uintptr(f.Fd), 0, 0)
 		default:
 			u.Errno = syscall.EINVAL
 		}
@@ -53,7 +53,7 @@ func Sync(u *engines.IO, rangeFlags uint32) {
 func Trim(u *engines.IO) {
 	span := [2]uint64{uint64(u.Offset), uint64(u.Len)}
 	for {
-		_, _, u.Errno = syscall.Syscall(syscall.SYS_IOCTL, uintptr(u.File.Fd), unix.BLKDISCARD,
+		_, _, u.Errno = syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(u.File.Fd), unix.BLKDISCARD,
 			uintptr(unsafe.Pointer(&span[0])))
 		if u.Errno != syscall.EINTR {
 			break

@@ -72,21 +72,14 @@ func ioDestroy(ctx uintptr) syscall.Errno {
 
 // ioSubmit may sleep: where the file system cannot do the I/O at once, the kernel does it inside the call.
 func ioSubmit(ctx uintptr, list *uintptr, n int) (int, syscall.Errno) {
-	got, _, errno := syscall.Syscall(syscall.SYS_IO_SUBMIT, ctx, uintptr(n), uintptr(unsafe.Pointer(list)))
+	got, _, errno := syscall.RawSyscall(syscall.SYS_IO_SUBMIT, ctx, uintptr(n), uintptr(unsafe.Pointer(list)))
 	return int(got), errno
 }
 
-// ioGetEvents sleeps only when least is above 0; without that it holds its processor, which is far cheaper.
+// ioGetEvents sleeps only when least is above 0.
 func ioGetEvents(ctx uintptr, least int, events []ioEvent, timeout *syscall.Timespec) (int, syscall.Errno) {
-	var got uintptr
-	var errno syscall.Errno
-	if least == 0 {
-		got, _, errno = syscall.RawSyscall6(syscall.SYS_IO_GETEVENTS, ctx, 0, uintptr(len(events)),
-			uintptr(unsafe.Pointer(unsafe.SliceData(events))), 0, 0)
-	} else {
-		got, _, errno = syscall.Syscall6(syscall.SYS_IO_GETEVENTS, ctx, uintptr(least), uintptr(len(events)),
-			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(unsafe.Pointer(timeout)), 0)
-	}
+	got, _, errno := syscall.RawSyscall6(syscall.SYS_IO_GETEVENTS, ctx, uintptr(least), uintptr(len(events)),
+		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(unsafe.Pointer(timeout)), 0)
 	return int(got), errno
 }
 

@@ -1,6 +1,7 @@
 // Package psync holds the engines that do one I/O by one plain system call: sync, psync, vsync, pvsync and pvsync2.
 //
-// It owns these calls. It must not know how I/O is scheduled or which file comes next.
+// It owns these calls. It must not know how I/O is scheduled or which file comes next. The calls are raw ones: the thread
+// keeps its processor of the Go runtime while it sleeps, as the package run explains.
 package psync
 
 import (
@@ -58,7 +59,7 @@ func (b *base) Close() error { return nil }
 // transfer makes one call of the shape of pread, again when a signal interrupted it: the runtime sends some itself.
 func transfer(u *engines.IO, call uintptr) {
 	for {
-		n, _, errno := syscall.Syscall6(call, uintptr(u.File.Fd), address(u), uintptr(len(u.Buf)),
+		n, _, errno := syscall.RawSyscall6(call, uintptr(u.File.Fd), address(u), uintptr(len(u.Buf)),
 			uintptr(u.Offset), 0, 0)
 		if errno == syscall.EINTR {
 			continue
@@ -144,7 +145,7 @@ func (v *vector) transfer(u *engines.IO, call uintptr) {
 	setIovec(&v.iov, u)
 	for {
 		// The offset is in two halves; the high one counts on 32-bit machines only.
-		n, _, errno := syscall.Syscall6(call, uintptr(u.File.Fd), uintptr(unsafe.Pointer(&v.iov)), 1,
+		n, _, errno := syscall.RawSyscall6(call, uintptr(u.File.Fd), uintptr(unsafe.Pointer(&v.iov)), 1,
 			uintptr(u.Offset), uintptr(u.Offset>>32), 0)
 		if errno == syscall.EINTR {
 			continue

@@ -74,7 +74,7 @@ func (v *vector2) transfer(u *engines.IO, call, flags uintptr) {
 	}
 	setIovec(&v.iov, u)
 	for {
-		n, _, errno := syscall.Syscall6(call, uintptr(u.File.Fd), uintptr(unsafe.Pointer(&v.iov)), 1,
+		n, _, errno := syscall.RawSyscall6(call, uintptr(u.File.Fd), uintptr(unsafe.Pointer(&v.iov)), 1,
 			uintptr(u.Offset), uintptr(u.Offset>>32), flags)
 		if errno == syscall.EINTR {
 			continue

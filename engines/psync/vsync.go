@@ -73,7 +73,7 @@ func (v *vsync) transfer(ios []*engines.IO) {
 		call = syscall.SYS_WRITEV
 	}
 	for {
-		n, _, errno := syscall.Syscall(call, fd, uintptr(unsafe.Pointer(&v.iov[0])), uintptr(len(ios)))
+		n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&v.iov[0])), uintptr(len(ios)))
 		if errno == syscall.EINTR {
 			continue
 		}

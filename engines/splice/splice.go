@@ -128,7 +128,7 @@ func (e *engine) vmsplice(fd int, mem []byte) (int, syscall.Errno) {
 	e.iov.SetLen(len(mem))
 	for {
 		// Not blocking: a full pipe takes a part, which is enough.
-		n, _, errno := syscall.Syscall6(unix.SYS_VMSPLICE, uintptr(fd), uintptr(unsafe.Pointer(&e.iov)), 1,
+		n, _, errno := syscall.RawSyscall6(unix.SYS_VMSPLICE, uintptr(fd), uintptr(unsafe.Pointer(&e.iov)), 1,
 			unix.SPLICE_F_NONBLOCK, 0, 0)
 		if errno != syscall.EINTR {
 			return int(n), errno
@@ -138,7 +138,7 @@ func (e *engine) vmsplice(fd int, mem []byte) (int, syscall.Errno) {
 
 func splice(from int, fromOff *int64, to int, toOff *int64, n int) (int, syscall.Errno) {
 	for {
-		got, _, errno := syscall.Syscall6(syscall.SYS_SPLICE, uintptr(from), uintptr(unsafe.Pointer(fromOff)), uintptr(to),
+		got, _, errno := syscall.RawSyscall6(syscall.SYS_SPLICE, uintptr(from), uintptr(unsafe.Pointer(fromOff)), uintptr(to),
 			uintptr(unsafe.Pointer(toOff)), uintptr(n), 0)
 		if errno != syscall.EINTR && errno != syscall.EAGAIN {
 			return int(got), errno

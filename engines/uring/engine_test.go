@@ -237,17 +237,17 @@ func TestReapKeepsItsLimits(t *testing.T) {
 func TestKernelThatRefusesForAWhile(t *testing.T) {
 	calls := 0
 	k := *ring.Linux
-	k.EnterNow = func(fd int, submit, complete, flags uint32) (int, syscall.Errno) {
+	k.Enter = func(fd int, submit, complete, flags uint32, arg unsafe.Pointer, size uintptr) (int, syscall.Errno) {
 		calls++
 		switch {
 		case submit > 0 && calls%3 == 0:
 			return -1, syscall.EBUSY
 		case submit > 1 && calls%3 == 1:
-			return ring.Linux.EnterNow(fd, 1, complete, flags)
+			return ring.Linux.Enter(fd, 1, complete, flags, arg, size)
 		case calls%5 == 0:
 			return -1, syscall.EINTR
 		}
-		return ring.Linux.EnterNow(fd, submit, complete, flags)
+		return ring.Linux.Enter(fd, submit, complete, flags, arg, size)
 	}
 	f := openFile(t, "f", strings.Repeat("x", 4096))
 	e, w := openOn(t, &k, 8, 512, &Options{Nonvectored: 0}, &job.Job{}, f)
@@ -350,7 +350,9 @@ func TestReopenedFileGetsItsSlotAnew(t *testing.T) {
 // TestSubmitFails: entries that the kernel did not take are not waited for.
 func TestSubmitFails(t *testing.T) {
 	k := *ring.Linux
-	k.EnterNow = func(int, uint32, uint32, uint32) (int, syscall.Errno) { return -1, syscall.EBADFD }
+	k.Enter = func(int, uint32, uint32, uint32, unsafe.Pointer, uintptr) (int, syscall.Errno) {
+		return -1, syscall.EBADFD
+	}
 	f := openFile(t, "f", "data")
 	e, w := openOn(t, &k, 4, 4, &Options{Nonvectored: -1}, &job.Job{}, f)
 	if n, err := e.Submit(w.IOs); n != 0 || !errors.Is(err, syscall.EBADFD) || e.Flight != 0 {

@@ -1,10 +1,17 @@
 package sys
 
 import (
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// keepFor is how long a sleep may be in which the thread keeps its processor of the Go runtime. Giving it up makes the
+// runtime's monitor look around every 20 us for a while, each time with an interrupt on some CPU; keeping it makes a
+// garbage collection wait.
+const keepFor = 10 * time.Millisecond
 
 // Sleep puts the calling thread to sleep for d, or less when a signal wakes it. Unlike time.Sleep it leaves the goroutine
 // on its thread, so that the wake-up is as late as the kernel's timer slack and no later.
@@ -13,5 +20,20 @@ func Sleep(d time.Duration) {
 		return
 	}
 	ts := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&ts, nil) // EINTR only: the caller looks at the clock
+	if d > keepFor {
+		_ = unix.Nanosleep(&ts, nil) // EINTR only: the caller looks at the clock
+		return
+	}
+	_, _, _ = syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+// BlockPreemption keeps from this thread the signal by which the Go runtime asks it every 10 ms to yield (SIGURG): it would
+// end waits in the kernel early. The thread yields at its next function call instead. Programs that the thread starts
+// do not inherit it.
+func BlockPreemption() error {
+	var set unix.Sigset_t
+	bits := 8 * uint(unsafe.Sizeof(set.Val[0]))
+	signal := uint(unix.SIGURG) - 1
+	set.Val[signal/bits] |= 1 << (signal % bits)
+	return unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
 }

@@ -9,24 +9,18 @@ import (
 )
 
 // SubmitAndWait enters once: it hands all published entries over and, with n above 0, stays in the same call until n
-// completions are ready. n must not be above the number of requests in flight. sleeps tells whether that can take time, so
-// that the runtime is told; it is false for requests that end while they are handed over. With n 0 it does not look for completions
+// completions are ready. n must not be above the number of requests in flight. With n 0 it does not look for completions
 // that wait for an enter, which Stalled tells of. A nil error does not mean that all is done: a signal or an entry that
 // the kernel could not take ends the call early, as Pending and Ready tell. ErrBusy is as with Submit. Not for a ring
 // with IORING_SETUP_SQPOLL.
-func (r *Ring) SubmitAndWait(n uint32, sleeps bool) error {
+func (r *Ring) SubmitAndWait(n uint32) error {
 	todo := r.tail - r.sent
-	var got int
-	var errno syscall.Errno
-	r.enters++
-	switch {
-	case n == 0:
-		got, errno = r.enterNow(todo, 0, r.enterFlags)
-	case sleeps:
-		got, errno = r.k.Enter(r.enterFd, todo, n, r.enterFlags|IORING_ENTER_GETEVENTS, nil, 0)
-	default:
-		got, errno = r.enterNow(todo, n, r.enterFlags|IORING_ENTER_GETEVENTS)
+	flags := r.enterFlags
+	if n > 0 {
+		flags |= IORING_ENTER_GETEVENTS
 	}
+	r.enters++
+	got, errno := r.enter(todo, n, flags)
 	if errno == 0 && uint32(got) == todo {
 		r.sent += todo
 		return nil
@@ -43,13 +37,15 @@ func (r *Ring) SubmitAndWait(n uint32, sleeps bool) error {
 	return fmt.Errorf("io_uring_enter: submitting %d entries: %w", todo, errno)
 }
 
-// enterNow enters without telling the runtime. The real kernel is called by its name: that touches less memory than a call
-// through Kernel, which can be felt where a system call costs what the processor had remembered of the page tables.
-func (r *Ring) enterNow(todo, n, flags uint32) (int, syscall.Errno) {
+// enter hands n entries over and waits for so many completions. The real kernel is called by its name: that touches less
+// memory than a call through Kernel, which can be felt where a system call costs what the processor had remembered of the
+// page tables.
+func (r *Ring) enter(submit, complete, flags uint32) (int, syscall.Errno) {
 	if r.k != Linux {
-		return r.k.EnterNow(r.enterFd, todo, n, flags)
+		return r.k.Enter(r.enterFd, submit, complete, flags, nil, 0)
 	}
-	got, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFd), uintptr(todo), uintptr(n), uintptr(flags), 0, 0)
+	got, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFd), uintptr(submit), uintptr(complete),
+		uintptr(flags), 0, 0)
 	return int(got), errno
 }
 

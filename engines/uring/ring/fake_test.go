@@ -34,7 +34,6 @@ type answer struct {
 
 type enter struct {
 	submit, complete, flags uint32
-	slept                   bool
 }
 
 const (
@@ -47,10 +46,7 @@ func (f *fakeKernel) kernel() *Kernel {
 	return &Kernel{
 		Setup: f.setup,
 		Enter: func(_ int, submit, complete, flags uint32, _ unsafe.Pointer, _ uintptr) (int, syscall.Errno) {
-			return f.enter(enter{submit, complete, flags, true})
-		},
-		EnterNow: func(_ int, submit, complete, flags uint32) (int, syscall.Errno) {
-			return f.enter(enter{submit, complete, flags, false})
+			return f.enter(enter{submit, complete, flags})
 		},
 		Register: func(_ int, op uint32, _ unsafe.Pointer, _ uint32) (int, syscall.Errno) {
 			if op == IORING_REGISTER_ENABLE_RINGS {

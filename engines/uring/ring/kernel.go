@@ -11,11 +11,8 @@ import (
 // An errno of 0 is success.
 type Kernel struct {
 	Setup func(entries uint32, p *Params) (fd int, errno syscall.Errno)
-	// Enter may sleep: the runtime is told, so that another goroutine can have the processor.
-	Enter func(fd int, submit, complete, flags uint32, arg unsafe.Pointer, size uintptr) (n int, errno syscall.Errno)
-	// EnterNow is for enters that do not sleep. It costs far less than Enter, but while it runs the garbage collector
-	// cannot stop this thread.
-	EnterNow func(fd int, submit, complete, flags uint32) (n int, errno syscall.Errno)
+	// Enter may sleep, and the thread keeps its processor of the Go runtime meanwhile.
+	Enter    func(fd int, submit, complete, flags uint32, arg unsafe.Pointer, size uintptr) (n int, errno syscall.Errno)
 	Register func(fd int, op uint32, arg unsafe.Pointer, n uint32) (ret int, errno syscall.Errno)
 	// Map maps n bytes of the ring at offset; with fd -1 it maps n bytes of fresh memory.
 	Map   func(fd int, offset int64, n uintptr) (unsafe.Pointer, error)
@@ -30,13 +27,8 @@ var Linux = &Kernel{
 		return int(fd), errno
 	},
 	Enter: func(fd int, submit, complete, flags uint32, arg unsafe.Pointer, size uintptr) (int, syscall.Errno) {
-		n, _, errno := syscall.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(fd), uintptr(submit), uintptr(complete),
-			uintptr(flags), uintptr(arg), size)
-		return int(n), errno
-	},
-	EnterNow: func(fd int, submit, complete, flags uint32) (int, syscall.Errno) {
 		n, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(fd), uintptr(submit), uintptr(complete),
-			uintptr(flags), 0, 0)
+			uintptr(flags), uintptr(arg), size)
 		return int(n), errno
 	},
 	Register: func(fd int, op uint32, arg unsafe.Pointer, n uint32) (int, syscall.Errno) {

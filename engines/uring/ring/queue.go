@@ -60,7 +60,7 @@ func (r *Ring) Submit() error {
 		}
 		r.enters++
 		// GETEVENTS with nothing to wait for runs deferred task work, so that completions show without another enter.
-		got, errno := r.k.EnterNow(r.enterFd, n, 0, r.enterFlags|IORING_ENTER_GETEVENTS)
+		got, errno := r.enter(n, 0, r.enterFlags|IORING_ENTER_GETEVENTS)
 		if errno == 0 && uint32(got) == n {
 			r.sent += n
 			return nil
@@ -87,7 +87,7 @@ func (r *Ring) Submit() error {
 func (r *Ring) wake() error {
 	for r.kFlags.Load()&IORING_SQ_NEED_WAKEUP != 0 {
 		r.enters++
-		_, errno := r.k.EnterNow(r.enterFd, r.tail-r.kHead.Load(), 0, r.enterFlags|IORING_ENTER_SQ_WAKEUP)
+		_, errno := r.enter(r.tail-r.kHead.Load(), 0, r.enterFlags|IORING_ENTER_SQ_WAKEUP)
 		if errno == 0 {
 			return nil
 		}
@@ -144,7 +144,7 @@ func (r *Ring) Stalled() bool {
 // Flush enters the kernel once without sleeping, so that Ready shows all there is.
 func (r *Ring) Flush() error {
 	r.waits++
-	_, errno := r.k.EnterNow(r.enterFd, 0, 0, r.enterFlags|IORING_ENTER_GETEVENTS)
+	_, errno := r.enter(0, 0, r.enterFlags|IORING_ENTER_GETEVENTS)
 	return waitError(errno)
 }
 
@@ -158,7 +158,7 @@ func (r *Ring) Wait(n uint32, limit time.Duration) error {
 	for r.Ready() < n {
 		if limit < 0 {
 			r.waits++
-			_, errno := r.k.Enter(r.enterFd, 0, n, r.enterFlags|IORING_ENTER_GETEVENTS, nil, 0)
+			_, errno := r.enter(0, n, r.enterFlags|IORING_ENTER_GETEVENTS)
 			if err := waitError(errno); err != nil {
 				return err
 			}
@@ -201,7 +201,7 @@ func (r *Ring) waitFor(n uint32, limit, least time.Duration) error {
 		_, errno = r.k.Enter(r.enterFd, 0, n, flags, unsafe.Pointer(&w.arg), unsafe.Sizeof(w.arg))
 	default:
 		// Before Linux 5.11 enter has no time limit: look, and sleep in small steps.
-		_, errno = r.k.Enter(r.enterFd, 0, 0, r.enterFlags|IORING_ENTER_GETEVENTS, nil, 0)
+		_, errno = r.enter(0, 0, r.enterFlags|IORING_ENTER_GETEVENTS)
 		if r.Ready() < n {
 			time.Sleep(min(limit, 50*time.Microsecond))
 		}

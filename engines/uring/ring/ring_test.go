@@ -128,7 +128,7 @@ func TestWait(t *testing.T) {
 	}
 	want := make([]enter, 3)
 	for i := range want {
-		want[i] = enter{complete: 2, flags: IORING_ENTER_GETEVENTS, slept: true}
+		want[i] = enter{complete: 2, flags: IORING_ENTER_GETEVENTS}
 	}
 	if diff := cmp.Diff(want, f.enters, cmp.AllowUnexported(enter{})); diff != "" {
 		t.Errorf("enters (-want +got):\n%s", diff)
