@@ -42,6 +42,8 @@ var first = firstPoint()
 
 // Now is nanoseconds since an arbitrary start, monotonic over all CPUs, except that with clocksource=gettimeofday it
 // is the wall clock, in whole microseconds, with whatever jumps that clock makes.
+//
+//go:nosplit
 func Now() int64 {
 	if read == readCounter {
 		return scale.nanos(ticks() - base)

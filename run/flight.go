@@ -103,6 +103,7 @@ func (w *worker) reap(least int) bool {
 func (w *worker) reapUpTo(least, most int) bool {
 	l := &w.loop
 	n, err := w.eng.Reap(l.done[:min(most, len(l.done))], least, -1)
+	now := w.stampNow()
 	if err == nil && n == 0 && least > 0 {
 		err = errLost
 	}
@@ -120,7 +121,6 @@ func (w *worker) reapUpTo(least, most int) bool {
 		w.off.account(l.done[:n])
 		return w.st.Error == 0
 	}
-	now := w.stampNow()
 	if w.vfy != nil {
 		w.vfy.reaped(l.done[:n], now)
 		return w.st.Error == 0

@@ -202,12 +202,18 @@ func (w *worker) passSync() {
 }
 
 // stampNow is stamp with the last time kept in the loop.
+//
+//go:nosplit
 func (w *worker) stampNow() int64 {
 	w.loop.now = w.stamp(w.loop.now)
 	return w.loop.now
 }
 
-// stamp reads the clock, unless the job measures no latencies and it has been read lately.
+// stamp reads the clock, unless the job measures no latencies and it has been read lately. It checks no stack (nosplit), as
+// what lies between the system call and it does not: that is where a thread yields when the runtime wants it to, and a
+// latency would have that time in it.
+//
+//go:nosplit
 func (w *worker) stamp(last int64) int64 {
 	l := &w.loop
 	if l.stamps {

@@ -32,7 +32,6 @@ type engine struct {
 	rangeFlags uint32
 	trimKnown  bool // a trim has gone through the ring
 	notice     func(format string, args ...any)
-	taker      func([]*engines.IO) (int, error) // drain, made once
 }
 
 // Submit writes a run of entries in place, publishes it with one store and hands it over with one system call. An
@@ -144,11 +143,13 @@ func (e *engine) adorn(s *ring.SQE, u *engines.IO) {
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.
 func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, error) {
-	return e.Reaper(done, min, wait, e.taker)
+	return e.Reaper(done, min, wait, e)
 }
 
-// drain stores ready completions, as many as done has room for, and gives their places back with one store.
-func (e *engine) drain(done []*engines.IO) (int, error) {
+// Drain stores ready completions, as many as done has room for, and gives their places back with one store.
+//
+//go:nosplit
+func (e *engine) Drain(done []*engines.IO) (int, error) {
 	n := e.Ready(len(done))
 	if n == 0 {
 		return 0, nil

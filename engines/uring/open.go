@@ -14,7 +14,6 @@ import (
 // open makes the engine of w, on the thread that will use it.
 func open(k *ring.Kernel, ask asks, w *engines.Worker, o *Options) (*engine, error) {
 	e := &engine{ios: w.IOs, notice: w.Notice, rangeFlags: w.Job.SyncFileRange.Flags}
-	e.taker = e.drain
 	j := w.Job
 	if j.IsSet("prio") || j.IsSet("prioclass") || j.IsSet("priohint") {
 		// Entries carry the priority: a submission thread does not inherit that of the worker.

@@ -38,13 +38,11 @@ type disks struct {
 	requests queue.Memory[request] // by Index
 	sensed   []bool                // a failed I/O left sense data, by Index
 	reasons  []error               // why an IO failed, by Index, where its errno does not tell
-	taker    func([]*engines.IO) (int, error)
 }
 
 // openDisks makes the engine of w, on the thread that will use it.
 func openDisks(s *system, w *engines.Worker, o *Options) (*disks, error) {
 	e := &disks{sys: s, w: w, o: o, ios: w.IOs, sensed: make([]bool, len(w.IOs)), reasons: make([]error, len(w.IOs))}
-	e.taker = e.drain
 	if err := o.check(w.Job); err != nil {
 		return nil, err
 	}
@@ -211,11 +209,13 @@ func (e *disks) doOutside(u *engines.IO) {
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.
 func (e *disks) Reap(done []*engines.IO, min int, wait time.Duration) (int, error) {
-	return e.Reaper(done, min, wait, e.taker)
+	return e.Reaper(done, min, wait, e)
 }
 
-// drain stores ready completions, as many as done has room for, and gives their places back with one store.
-func (e *disks) drain(done []*engines.IO) (int, error) {
+// Drain stores ready completions, as many as done has room for, and gives their places back with one store.
+//
+//go:nosplit
+func (e *disks) Drain(done []*engines.IO) (int, error) {
 	n := e.Ready(len(done))
 	if n == 0 {
 		return 0, nil

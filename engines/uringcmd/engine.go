@@ -31,12 +31,11 @@ type engine struct {
 	writes    []share
 	draw      *workload.Rand // which of writes is next; nil: there is one
 	checks    nvme.Checks
-	taker     func([]*engines.IO) (int, error) // drain, made once
-	protect   bool                             // commands carry protection information
-	compare   bool                             // reads with IO.Compare set are compared by the drive
-	append    *appender                        // nil: writes are no zone appends
-	place     *placer                          // nil: writes are not placed
-	plain     bool                             // isPlain, once all is known
+	protect   bool      // commands carry protection information
+	compare   bool      // reads with IO.Compare set are compared by the drive
+	append    *appender // nil: writes are no zone appends
+	place     *placer   // nil: writes are not placed
+	plain     bool      // isPlain, once all is known
 
 	iovecs  queue.Memory[ring.Iovec]
 	ranges  queue.Memory[nvme.Range] // as many as a trim can have, for each IO
@@ -209,11 +208,13 @@ func (e *engine) doOutside(u *engines.IO) {
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.
 func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, error) {
-	return e.Reaper(done, min, wait, e.taker)
+	return e.Reaper(done, min, wait, e)
 }
 
-// drain stores ready completions, as many as done has room for, and gives their places back with one store.
-func (e *engine) drain(done []*engines.IO) (int, error) {
+// Drain stores ready completions, as many as done has room for, and gives their places back with one store.
+//
+//go:nosplit
+func (e *engine) Drain(done []*engines.IO) (int, error) {
 	n := e.Ready(len(done))
 	if n == 0 {
 		return 0, nil

@@ -21,7 +21,6 @@ var errForeign = errors.New("io_uring_cmd: the kernel completed a request that w
 func open(s *system, w *engines.Worker, o *Options) (*engine, error) {
 	e := &engine{sys: s, w: w, o: o, ios: w.IOs, reasons: make([]error, len(w.IOs)),
 		vectored: o.Nonvectored == 0}
-	e.taker = e.drain
 	if err := o.check(w.Job); err != nil {
 		return nil, err
 	}

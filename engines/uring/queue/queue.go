@@ -143,13 +143,19 @@ func (q *Queue) await(want, room, got int, wait time.Duration) (again bool, err 
 	return again, nil
 }
 
-// Reaper keeps the rules of Reap for an engine that takes completions by drain.
-func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, drain func([]*engines.IO) (int, error)) (int, error) {
+// A Drainer stores ready completions, as many as done has room for, and tells the ring of it by Taken. It checks no stack
+// (nosplit) before they have a stamp, lest the thread yields there.
+type Drainer interface {
+	Drain(done []*engines.IO) (int, error)
+}
+
+// Reaper keeps the rules of Reap for an engine.
+func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, from Drainer) (int, error) {
 	got := 0
 	if len(q.Ended) > 0 {
 		got = q.TakeEnded(done)
 	}
-	n, err := drain(done[got:])
+	n, err := from.Drain(done[got:])
 	got += n
 	if err != nil || got >= least && got > 0 || got == len(done) {
 		return got, err
@@ -166,7 +172,7 @@ func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, drain 
 		if err != nil {
 			return got, err
 		}
-		n, err := drain(done[got:])
+		n, err := from.Drain(done[got:])
 		got += n
 		if err != nil || !again || got >= least || got == len(done) {
 			return got, err

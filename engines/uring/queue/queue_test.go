@@ -43,7 +43,7 @@ func (r *reader) submit(t *testing.T, ios []*engines.IO) {
 	}
 }
 
-func (r *reader) drain(done []*engines.IO) (int, error) {
+func (r *reader) Drain(done []*engines.IO) (int, error) {
 	n := r.Ready(len(done))
 	for i := range n {
 		c := r.R.CQE(i)
@@ -107,7 +107,7 @@ func TestMoreThanTheRingHolds(t *testing.T) {
 		for _, u := range r.ios {
 			u.Done = -1
 		}
-		n, err := r.Reaper(done, 64, -1, r.drain)
+		n, err := r.Reaper(done, 64, -1, r)
 		if n != 64 || err != nil || r.Flight != 0 {
 			t.Fatalf("%d of 64, %v, %d in flight", n, err, r.Flight)
 		}
@@ -153,7 +153,7 @@ func TestOwnOptions(t *testing.T) {
 			done := make([]*engines.IO, 8)
 			r.submit(t, r.ios)
 			for left := 8; left > 0; {
-				n, err := r.Reaper(done, left, -1, r.drain)
+				n, err := r.Reaper(done, left, -1, r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,7 +183,7 @@ func TestWaits(t *testing.T) {
 			r.submit(t, r.ios[:1])
 			done := make([]*engines.IO, 2)
 			start := time.Now()
-			if n, err := r.Reaper(done, 1, 3*time.Millisecond, r.drain); n != 0 || err != nil || time.Since(start) < 3*time.Millisecond {
+			if n, err := r.Reaper(done, 1, 3*time.Millisecond, r); n != 0 || err != nil || time.Since(start) < 3*time.Millisecond {
 				t.Errorf("%d, %v after %v", n, err, time.Since(start))
 			}
 			if got, want := flags&ring.IORING_ENTER_EXT_ARG_REG != 0, r.R.RegisteredWait(); got != want ||
@@ -194,7 +194,7 @@ func TestWaits(t *testing.T) {
 				_, _ = syscall.Write(fds[1], []byte("x"))
 				_ = syscall.Close(fds[1])
 			}()
-			if n, err := r.Reaper(done, 1, -1, r.drain); n != 1 || err != nil || done[0].Done != 1 {
+			if n, err := r.Reaper(done, 1, -1, r); n != 1 || err != nil || done[0].Done != 1 {
 				t.Errorf("%d, %v, done %d", n, err, done[0].Done)
 			}
 		})
@@ -212,13 +212,13 @@ func TestMinWait(t *testing.T) {
 	r.ios[0].File = &engines.File{Fd: fds[0]}
 	r.submit(t, r.ios)
 	done := make([]*engines.IO, 2)
-	if n, err := r.Reaper(done, 2, -1, r.drain); n != 1 || err != nil || done[0] != r.ios[1] {
+	if n, err := r.Reaper(done, 2, -1, r); n != 1 || err != nil || done[0] != r.ios[1] {
 		t.Errorf("%d, %v", n, err)
 	}
 	if err := syscall.Close(fds[1]); err != nil { // ends the other read
 		t.Fatal(err)
 	}
-	if n, err := r.Reaper(done, 1, -1, r.drain); n != 1 || err != nil {
+	if n, err := r.Reaper(done, 1, -1, r); n != 1 || err != nil {
 		t.Errorf("the other: %d, %v", n, err)
 	}
 }

@@ -210,6 +210,8 @@ func (r *Ring) waitFor(n uint32, limit, least time.Duration) error {
 }
 
 // waitError sorts the answers of an enter that looked or waited for completions.
+//
+//go:nosplit
 func waitError(errno syscall.Errno) error {
 	switch errno {
 	case 0, syscall.EINTR, syscall.ETIME, syscall.EAGAIN, syscall.EBUSY:
