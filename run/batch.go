@@ -27,75 +27,104 @@ func batchesOf(w *worker) batches {
 func (w *worker) readyAll(reqs []workload.Req) {
 	l := &w.loop
 	now := w.stampNow()
-	var issued [engines.Syncfs + 1]uint64
-	for i := range reqs {
-		req := &reqs[i]
-		u := l.free[len(l.free)-1]
-		l.free = l.free[:len(l.free)-1]
-		w.load(u, req)
-		u.Start = now
-		if l.scramble && req.Op == engines.Write {
+	free := l.free[len(l.free)-len(reqs):]
+	l.free = l.free[:len(l.free)-len(reqs)]
+	batch := l.batch[len(l.batch) : len(l.batch)+len(reqs)]
+	l.batch = l.batch[:len(l.batch)+len(reqs)]
+	if !w.loadAll(batch, free, reqs, now) {
+		for _, u := range batch {
+			w.cut(u)
+		}
+	}
+	if l.scramble {
+		for _, u := range batch {
 			w.filler.Fill(u)
 		}
+	}
+}
+
+// loadAll is load for all of batch, taken from the end of free, and counts them. There is no call in its loop, so that
+// everything stays in registers; it reports false if the buffers are to be cut.
+func (w *worker) loadAll(batch, free []*engines.IO, reqs []workload.Req, now int64) (fit bool) {
+	files, size := w.set.Files, w.loop.size
+	var issued [engines.Syncfs + 1]uint64
+	fit = true
+	last := len(free) - 1
+	for i := range reqs {
+		req := &reqs[i]
+		u := free[last-i]
+		u.Op, u.Offset, u.Len = req.Op, req.Offset, req.Len
+		u.FileIndex, u.User = int32(req.File), 1
+		u.Done, u.Errno = 0, 0
+		u.Start = now
+		if f := files[req.File]; f != u.File {
+			u.File = f
+		}
+		if len(u.Buf) != req.Len || cap(u.Buf) != size {
+			fit = false
+		}
 		issued[req.Op]++
-		l.batch = append(l.batch, u)
+		batch[i] = u
 	}
 	for op, n := range issued {
 		if engines.Op(op).IsData() {
 			w.st.Dirs[op].IOs += n
-			l.issued[op] += n
+			w.loop.issued[op] += n
 		} else {
 			w.st.SyncIOs += n
 		}
 	}
-}
-
-// A streak is I/Os in a row that have the same latencies, as those have that were drawn, submitted and reaped together.
-type streak struct {
-	n             uint64
-	op            engines.Op
-	start, issued int64 // their stamps
-	bytes         uint64
+	return fit
 }
 
 // completeAll is complete for all I/Os of one reap, which go back to the free ones. Those that are out of the ordinary
-// are looked at one by one.
+// are looked at one by one, the others in streaks that have the same latencies, as those have that were drawn, submitted
+// and reaped together.
 func (w *worker) completeAll(done []*engines.IO, now int64) {
 	l := &w.loop
-	var s streak
-	for _, u := range done {
-		if u.Op > engines.Write || u.Errno != 0 || u.Done != len(u.Buf) {
-			w.completeOne(u, now)
+	for len(done) > 0 {
+		n, bytes := streak(done)
+		if n == 0 {
+			w.completeOne(done[0], now)
+			done = done[1:]
 			continue
 		}
-		if u.Start != s.start || u.Issued != s.issued || u.Op != s.op {
-			w.completeStreak(&s, now)
-			s = streak{op: u.Op, start: u.Start, issued: u.Issued}
+		if l.batches.ranges && done[0].Op == engines.Write {
+			for _, u := range done[:n] {
+				w.wrote(u)
+			}
 		}
-		s.n++
-		s.bytes += uint64(u.Done)
-		if l.batches.ranges && u.Op == engines.Write {
-			w.wrote(u)
-		}
-		u.User = 0
-		l.free = append(l.free, u)
+		l.free = append(l.free, done[:n]...)
+		w.completeStreak(done[0], uint64(n), bytes, now)
+		done = done[n:]
 	}
-	w.completeStreak(&s, now)
 }
 
-// completeStreak accounts what finished now.
-func (w *worker) completeStreak(s *streak, now int64) {
-	if s.n == 0 {
-		return
+// streak is how many I/Os at the head of done are whole and have the stamps of the first, and how many bytes they moved.
+// They are marked as free.
+func streak(done []*engines.IO) (n int, bytes uint64) {
+	op, start, issued := done[0].Op, done[0].Start, done[0].Issued
+	for _, u := range done {
+		if u.Op != op || op > engines.Write || u.Errno != 0 || u.Done != len(u.Buf) || u.Start != start || u.Issued != issued {
+			break
+		}
+		bytes += uint64(u.Done)
+		u.User = 0
+		n++
 	}
-	l, d := &w.loop, &w.st.Dirs[s.op]
-	l.blocks[s.op] += s.n
-	l.moved[s.op] += s.bytes
-	d.Bytes += s.bytes
-	clat := uint64(now - s.issued)
-	addLatency(&d.Lat, uint64(now-s.start), s.n)
-	addLatency(&d.Clat, clat, s.n)
-	w.st.MarkLatencies(clat, s.n)
+	return n, bytes
+}
+
+// completeStreak accounts n I/Os like u, of bytes together, that finished now.
+func (w *worker) completeStreak(u *engines.IO, n, bytes uint64, now int64) {
+	l, d := &w.loop, &w.st.Dirs[u.Op]
+	l.blocks[u.Op] += n
+	l.moved[u.Op] += bytes
+	d.Bytes += bytes
+	clat := uint64(now - u.Issued)
+	addLatency(&d.Lat, uint64(now-u.Start), n)
+	addLatency(&d.Clat, clat, n)
+	w.st.MarkLatencies(clat, n)
 }
 
 // addLatency adds n times ns.
@@ -108,27 +137,28 @@ func addLatency(l *stats.Latency, ns, n uint64) {
 
 // issuedAll records the submission latencies of data I/Os that were submitted now, in a job that issues in batches.
 func (w *worker) issuedAll(ios []*engines.IO, now int64) {
-	var s streak
-	for _, u := range ios {
-		if u.Inline {
-			u.Inline, u.Issued = false, u.Start
-			continue
+	for len(ios) > 0 {
+		first := ios[0]
+		n := 0
+		for _, u := range ios {
+			if u.Inline || u.Start != first.Start || u.Op != first.Op || isRest(u) {
+				break
+			}
+			u.Issued = now
+			n++
 		}
-		u.Issued = now
-		if !u.Op.IsData() || isRest(u) {
-			continue
+		switch {
+		case n > 0:
+			if first.Op.IsData() {
+				addLatency(&w.st.Dirs[first.Op].Slat, uint64(now-first.Start), uint64(n))
+			}
+			ios = ios[n:]
+		case first.Inline:
+			first.Inline, first.Issued = false, first.Start
+			ios = ios[1:]
+		default: // the rest of a short transfer
+			first.Issued = now
+			ios = ios[1:]
 		}
-		if u.Start != s.start || u.Op != s.op {
-			w.issuedStreak(&s, now)
-			s = streak{op: u.Op, start: u.Start}
-		}
-		s.n++
-	}
-	w.issuedStreak(&s, now)
-}
-
-func (w *worker) issuedStreak(s *streak, now int64) {
-	if s.n > 0 {
-		addLatency(&w.st.Dirs[s.op].Slat, uint64(now-s.start), s.n)
 	}
 }

@@ -367,13 +367,17 @@ func (w *worker) load(u *engines.IO, req *workload.Req) {
 	u.Len = req.Len
 	u.User = 1 // in use, for serialize_overlap
 	u.Done, u.Errno = 0, 0
+	if len(u.Buf) != req.Len || cap(u.Buf) != w.loop.size {
+		w.cut(u) // else it is whole, as after any other transfer of that length
+	}
+}
+
+// cut gives u a buffer of its length, or its ranges.
+func (w *worker) cut(u *engines.IO) {
 	l := &w.loop
-	if l.arena != nil && req.Len <= l.size {
-		if len(u.Buf) == req.Len && cap(u.Buf) == l.size {
-			return // whole, as after any other transfer of that length
-		}
+	if l.arena != nil && u.Len <= l.size {
 		i := int(u.Index) * l.size
-		u.Buf = l.arena[i : i+req.Len : i+l.size]
+		u.Buf = l.arena[i : i+u.Len : i+l.size]
 	} else if w.ranger != nil {
 		w.ranger.SetRanges(u, w.gen.Ranges())
 	}

@@ -178,11 +178,12 @@ const (
 // scramble makes the blocks of a buffer differ from the last time it was written: in each 512 bytes the offset goes to
 // the start of a cache line, and the time to the end of the first one.
 func scramble(buf []byte, off, sec, nsec uint64) {
-	at := ((nsec ^ off) & (scrambleUnit/line - 1)) * line
+	at := (nsec ^ off) % (scrambleUnit / line) * line
 	for ; len(buf) >= scrambleUnit; buf, off = buf[scrambleUnit:], off+scrambleUnit {
-		binary.LittleEndian.PutUint64(buf[at:], off)
-		binary.LittleEndian.PutUint64(buf[line-16:], sec)
-		binary.LittleEndian.PutUint64(buf[line-8:], nsec)
+		unit := (*[scrambleUnit]byte)(buf)
+		binary.LittleEndian.PutUint64(unit[at:at+8], off)
+		binary.LittleEndian.PutUint64(unit[line-16:line-8], sec)
+		binary.LittleEndian.PutUint64(unit[line-8:line], nsec)
 	}
 }
 

@@ -2,7 +2,6 @@ package uring
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"fiord/engines"
@@ -14,16 +13,18 @@ import (
 // maxTransfer is the most the kernel moves in one request (MAX_RW_COUNT for 4 KiB pages).
 const maxTransfer = 0x7ffff000
 
+// errForeign is a fault of the kernel.
+var errForeign = errors.New("io_uring: the kernel completed a request that was never made")
+
 // engine is the ring of one worker. All methods belong to the worker's thread.
 type engine struct {
 	queue.Queue
 	ios []*engines.IO // by Index
 
-	opcodes  [2]uint8
+	models   [2]ring.SQE   // reads and writes of file at, but for the place and the buffer
+	at       *engines.File // nil: none
 	vectored bool
 	plain    bool // reads and writes need nothing that adorn adds
-	prio     uint16
-	rwFlags  [2]uint32
 
 	outside    [engines.Syncfs + 1]bool // operations done by plain system call
 	iovecs     queue.Memory[ring.Iovec]
@@ -62,62 +63,54 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 // write fills entries for a prefix of ios and reports its length: up to the first that is not for the ring, and as
 // many as there is room for.
 func (e *engine) write(ios []*engines.IO) uint32 {
-	room := e.Room(len(ios))
-	var at target
-	for i, u := range ios[:room] {
-		if u.File != at.file && !e.aim(&at, u.File) || e.outside[u.Op] {
-			return uint32(i)
+	e.at = nil // its descriptor may be another one by now
+	first, rest := e.R.SQEs(e.Room(len(ios)))
+	n := e.fill(first, ios)
+	if n == len(first) {
+		n += e.fill(rest, ios[n:])
+	}
+	return uint32(n)
+}
+
+// fill writes entries for a prefix of ios as long as the entries, or shorter if there is one not for the ring.
+func (e *engine) fill(entries []ring.SQE, ios []*engines.IO) int {
+	for i := range entries {
+		s, u := &entries[i], ios[i]
+		if u.File != e.at && !e.aim(u.File) {
+			return i
 		}
-		s := e.R.SQE(uint32(i))
 		if u.Op > engines.Write {
-			if !e.otherEntry(s, u, at.fd, at.flags|e.Async()) {
-				return uint32(i)
+			if e.outside[u.Op] || !e.otherEntry(s, u, e.models[0].Fd, e.models[0].Flags|e.Async()) {
+				return i
 			}
 			continue
 		}
-		e.transfer(s, u, &at)
+		*s = e.models[u.Op&1]
+		s.Off = uint64(u.Offset)
+		s.Addr = queue.Addr(u.Buf)
+		s.Len = uint32(min(len(u.Buf), maxTransfer))
+		s.UserData = uint64(u.Index)
+		if !e.plain {
+			e.adorn(s, u)
+		}
 	}
-	return room
+	return len(entries)
 }
 
-// A target is a file as entries name it.
-type target struct {
-	file  *engines.File
-	fd    int32
-	flags uint8
-}
-
-// aim makes f the target. It reports false when f cannot be used through the ring.
-func (e *engine) aim(at *target, f *engines.File) bool {
-	*at = target{file: f, fd: int32(f.Fd)}
+// aim makes the models those of f. It reports false when f cannot be used through the ring.
+func (e *engine) aim(f *engines.File) bool {
+	fd, flags := int32(f.Fd), uint8(0)
 	if e.Files {
 		if !e.Has(f) && !e.Refill(f) {
 			return false
 		}
-		at.fd, at.flags = int32(f.Index), ring.IOSQE_FIXED_FILE
+		fd, flags = int32(f.Index), ring.IOSQE_FIXED_FILE
 	}
+	for op := range e.models {
+		e.models[op].Fd, e.models[op].Flags = fd, flags
+	}
+	e.at = f
 	return true
-}
-
-// transfer writes all of the entry for a read or write. What only some jobs have comes after what all have.
-func (e *engine) transfer(s *ring.SQE, u *engines.IO, at *target) {
-	s.Opcode = e.opcodes[u.Op&1]
-	s.Flags = at.flags
-	s.Ioprio = e.prio
-	s.Fd = at.fd
-	s.Off = uint64(u.Offset)
-	s.Addr = queue.Addr(u.Buf)
-	s.Len = uint32(min(len(u.Buf), maxTransfer))
-	s.OpFlags = e.rwFlags[u.Op&1]
-	s.UserData = uint64(u.Index)
-	s.BufIndex = 0
-	s.Personality = 0
-	s.FileIndex = 0
-	s.Addr3 = 0
-	s.AttrMask = 0
-	if !e.plain {
-		e.adorn(s, u)
-	}
 }
 
 // adorn adds to the entry of a read or write what the options of some jobs ask for.
@@ -154,10 +147,22 @@ func (e *engine) Drain(done []*engines.IO) (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	for i := range done[:n] {
-		c := e.R.CQE(uint32(i))
+	first, rest := e.R.CQEs(n)
+	if !e.take(first, done) || !e.take(rest, done[len(first):]) {
+		return 0, errForeign
+	}
+	e.Taken(n)
+	return int(n), nil
+}
+
+// take stores the I/Os of completions in done, with their results.
+//
+//go:nosplit
+func (e *engine) take(completions []ring.CQE, done []*engines.IO) bool {
+	for i := range completions {
+		c := &completions[i]
 		if c.UserData >= uint64(len(e.ios)) {
-			return i, fmt.Errorf("io_uring: the kernel completed a request that was never made: %#x", c.UserData)
+			return false
 		}
 		u := e.ios[c.UserData]
 		done[i] = u
@@ -170,8 +175,7 @@ func (e *engine) Drain(done []*engines.IO) (int, error) {
 			e.pi.verify(u)
 		}
 	}
-	e.Taken(n)
-	return int(n), nil
+	return true
 }
 
 // Close waits for what is in flight, then releases the ring.

@@ -96,12 +96,11 @@ func TestMetadataInEntries(t *testing.T) {
 	e, w := openAs(t, ring.Linux, tells(protected, nil), 2, 8192, protectedOptions(nil), protectedJob("rw", 8192), f)
 	u := w.IOs[1]
 	u.Op, u.Offset = engines.Write, 7*4096
-	s := new(ring.SQE)
-	var at target
-	if !e.aim(&at, u.File) {
+	entries := make([]ring.SQE, 1)
+	if e.fill(entries, w.IOs[1:]) != 1 {
 		t.Fatal("the write cannot be sent")
 	}
-	e.transfer(s, u, &at)
+	s := &entries[0]
 	a := (*ring.AttrPI)(unsafe.Add(nil, s.Addr3))
 	meta := e.pi.meta.Mem[32:64]
 	if s.AttrMask != ring.IORING_RW_ATTR_FLAG_PI || a.Len != 32 || a.AppTag != 0x1234 || a.Seed != 7 || a.Flags != 7 ||

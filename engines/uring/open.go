@@ -17,7 +17,8 @@ func open(k *ring.Kernel, ask asks, w *engines.Worker, o *Options) (*engine, err
 	j := w.Job
 	if j.IsSet("prio") || j.IsSet("prioclass") || j.IsSet("priohint") {
 		// Entries carry the priority: a submission thread does not inherit that of the worker.
-		e.prio = sys.IOPrioValue(j.PrioClass, j.Prio, j.PrioHint)
+		prio := sys.IOPrioValue(j.PrioClass, j.Prio, j.PrioHint)
+		e.models[engines.Read].Ioprio, e.models[engines.Write].Ioprio = prio, prio
 	}
 	var err error
 	if e.prios, err = cmdprio.New(o.Options, j); err != nil {
@@ -54,14 +55,18 @@ func (e *engine) setFlags(w *engines.Worker, o *Options) error {
 	if o.Nowait {
 		flags |= ring.RWF_NOWAIT
 	}
-	e.rwFlags = [2]uint32{flags, flags}
+	e.models[engines.Read].OpFlags, e.models[engines.Write].OpFlags = flags, flags
 	if w.Job.Atomic {
 		if !feature.AtLeast(6, 11) {
 			return &feature.Error{Name: "atomic", Since: "6.11"}
 		}
-		e.rwFlags[engines.Write] |= ring.RWF_ATOMIC
+		e.models[engines.Write].OpFlags |= ring.RWF_ATOMIC
 	}
 	return nil
+}
+
+func (e *engine) setOps(read, write uint8) {
+	e.models[engines.Read].Opcode, e.models[engines.Write].Opcode = read, write
 }
 
 // prepare registers what is to be registered and chooses the operations.
@@ -73,14 +78,14 @@ func (e *engine) prepare(w *engines.Worker, o *Options) error {
 	plain := ops[ring.IORING_OP_READ] && ops[ring.IORING_OP_WRITE]
 	switch {
 	case o.Fixedbufs:
-		e.opcodes = [2]uint8{ring.IORING_OP_READ_FIXED, ring.IORING_OP_WRITE_FIXED}
+		e.setOps(ring.IORING_OP_READ_FIXED, ring.IORING_OP_WRITE_FIXED)
 	case o.Nonvectored == 0 || o.Nonvectored < 0 && !plain:
 		e.vectored = true
-		e.opcodes = [2]uint8{ring.IORING_OP_READV, ring.IORING_OP_WRITEV}
+		e.setOps(ring.IORING_OP_READV, ring.IORING_OP_WRITEV)
 	case !plain:
 		return &feature.Error{Name: "nonvectored", Since: "5.6"}
 	default:
-		e.opcodes = [2]uint8{ring.IORING_OP_READ, ring.IORING_OP_WRITE}
+		e.setOps(ring.IORING_OP_READ, ring.IORING_OP_WRITE)
 	}
 	for op := range e.outside {
 		switch engines.Op(op) {
