@@ -46,7 +46,7 @@ func (w *worker) readyAll(reqs []workload.Req) {
 // loadAll is load for all of batch, taken from the end of free, and counts them. There is no call in its loop, so that
 // everything stays in registers; it reports false if the buffers are to be cut.
 func (w *worker) loadAll(batch, free []*engines.IO, reqs []workload.Req, now int64) (fit bool) {
-	files, size := w.set.Files, w.loop.size
+	files, size := w.loop.files, w.loop.size
 	var issued [engines.Syncfs + 1]uint64
 	fit = true
 	last := len(free) - 1
@@ -94,7 +94,9 @@ func (w *worker) completeAll(done []*engines.IO, now int64) {
 				w.wrote(u)
 			}
 		}
-		l.free = append(l.free, done[:n]...)
+		for _, u := range done[:n] { // append would copy them by way of three more pages
+			l.free = append(l.free, u)
+		}
 		w.completeStreak(done[0], uint64(n), bytes, now)
 		done = done[n:]
 	}

@@ -1,6 +1,10 @@
 package run
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+
 	"fiord/clock"
 	"fiord/engines"
 )
@@ -159,7 +163,7 @@ func (w *worker) finish() {
 	}
 	if w.vfy != nil {
 		if err := w.vfy.end(); err != nil {
-			w.r.warn("job %q: %v", w.job.Name, err)
+			w.unsaved(err, w.job.IsSet("verify_state_save"))
 		}
 	}
 	w.replay.close()
@@ -194,6 +198,32 @@ func (w *worker) finish() {
 		_ = w.locked.Close()
 	}
 	w.announce()
+}
+
+// unsaved deals with a verify state that could not be saved: what is there of it is no state, so it goes, and the job
+// fails where the state was asked for. By default every verifying job saves one, whether anybody wants it or not.
+//
+// fio differs: it leaves what it has, and the job has not failed.
+func (w *worker) unsaved(err error, wanted bool) {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Op != "open" {
+		if st, err := os.Lstat(p.Path); err == nil && st.Mode().IsRegular() {
+			_ = os.Remove(p.Path)
+		}
+	}
+	if !wanted || w.st.Error != 0 {
+		w.r.warn("job %q: %v", w.job.Name, err)
+		return
+	}
+	w.failErr(err, "verify_save_state")
+}
+
+// unsavedLate is unsaved for a state that a trigger was to save, when the worker has ended.
+func (w *worker) unsavedLate(err error) {
+	told := w.st.Error != 0
+	if w.unsaved(err, true); !told {
+		w.announce()
+	}
 }
 
 // features takes over what the engine can tell of itself.

@@ -58,7 +58,7 @@ func (w *worker) issuedNow(ios []*engines.IO) {
 		return // its threads stamp
 	}
 	now := w.stampNow()
-	slat := !w.job.DisableSlat && !w.ramping
+	slat := w.loop.slat && !w.ramping
 	if slat && w.loop.batches.finish {
 		w.issuedAll(ios, now)
 		return

@@ -33,6 +33,7 @@ func (r *runner) help(done chan<- struct{}) {
 	}
 	tick := time.NewTimer(h.tick())
 	defer tick.Stop()
+	var due <-chan time.Time
 	for {
 		select {
 		case <-r.over:
@@ -43,11 +44,32 @@ func (r *runner) help(done chan<- struct{}) {
 		case <-live:
 			r.cfg.Live(h.status())
 		case <-dump:
-			r.dump()
+			if due == nil {
+				due = time.After(min(dumpGrace, r.cfg.Interval))
+			}
+		case <-due:
+			due = nil
+			if !r.ending() {
+				r.dump()
+			}
 		case <-r.cfg.Report:
 			r.dump()
 		}
 	}
+}
+
+// dumpGrace is how long a status dump waits for the end of the run: where the interval falls on it, the last report would
+// come twice.
+const dumpGrace = 20 * time.Millisecond
+
+// ending reports whether all jobs have done their I/O, so that the last report is about to come.
+func (r *runner) ending() bool {
+	for _, w := range r.workers {
+		if w.get() < stateFinishing {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *runner) dump() {

@@ -11,13 +11,14 @@ import (
 
 // loop is what the hot loop touches on every I/O, apart from the statistics.
 type loop struct {
-	ios   []*engines.IO  // all, by Index
-	free  []*engines.IO  // a stack
-	again []*engines.IO  // rests of short transfers and what a full engine refused, to be offered first
-	batch []*engines.IO  // filled, not yet accepted
-	done  []*engines.IO  // room for one reap
-	reqs  []workload.Req // room for what the generator gives at once
-	ahead []workload.Req // of a synchronous engine: generated, not yet issued
+	ios   []*engines.IO   // all, by Index
+	free  []*engines.IO   // a stack
+	again []*engines.IO   // rests of short transfers and what a full engine refused, to be offered first
+	batch []*engines.IO   // filled, not yet accepted
+	done  []*engines.IO   // room for one reap
+	reqs  []workload.Req  // room for what the generator gives at once
+	ahead []workload.Req  // of a synchronous engine: generated, not yet issued
+	files []*engines.File // as in the worker's set
 	arena []byte
 	size  int // bytes of buffer an I/O has
 
@@ -33,6 +34,7 @@ type loop struct {
 	refill   bool  // buffers are filled anew for each write, before it starts
 	scramble bool  // a few words of them change, once it has started
 	stamps   bool  // latencies are measured
+	slat     bool  // those of submission, too
 	timeout  int64 // ns the measured part may take; 0: no limit
 	rampEnd  int64 // ns of ramp_time
 	nextPub  int64 // when the counters are published again
@@ -55,10 +57,13 @@ const publishEvery = int64(time.Millisecond)
 func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	o := &w.job.Options
 	table := make([]engines.IO, depth)
-	l.ios = make([]*engines.IO, depth)
-	l.free = make([]*engines.IO, 0, depth)
-	l.again = make([]*engines.IO, 0, depth)
-	l.done = make([]*engines.IO, depth)
+	all := make([]*engines.IO, 5*depth) // one piece of memory: each page of it costs time after each system call
+	list := func() (s []*engines.IO) {
+		s, all = all[:depth:depth], all[depth:]
+		return s
+	}
+	l.ios, l.done = list(), list()
+	l.free, l.again, l.batch = list()[:0], list()[:0], list()[:0]
 	l.arena, l.size = arena, size
 	for i := range table {
 		u := &table[i]
@@ -76,7 +81,6 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	if l.polling {
 		l.batchMax = 1 // fio waits for an I/O after each that it issues
 	}
-	l.batch = make([]*engines.IO, 0, l.batchMax)
 	l.completeMin = o.IODepthBatchCompleteMin
 	l.completeMax = clamp(max(o.IODepthBatchCompleteMax, l.completeMin), 1, depth)
 	if w.drv.Traits.ReapsAll {
@@ -84,6 +88,7 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	}
 	l.low = clamp(o.IODepthLow, 1, depth)
 	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)
+	l.slat = !o.DisableSlat
 }
 
 func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
@@ -109,6 +114,7 @@ func (l *loop) begin(w *worker, now int64) {
 	l.rampEnd = int64(w.job.RampTime)
 	l.nextPub = now
 	l.tracked = w.gen.NeedsCompletions()
+	l.files = w.set.Files
 	l.reqs = make([]workload.Req, max(l.batchMax, 16))
 	l.careful = w.rate != nil || w.think != nil || w.job.SerializeOverlap || w.job.Thinkcycles > 0 || w.lat != nil ||
 		w.flow != nil || w.zones != nil
@@ -360,7 +366,7 @@ func (w *worker) ready(req *workload.Req) bool {
 func (w *worker) load(u *engines.IO, req *workload.Req) {
 	u.Op = req.Op
 	u.Offset = req.Offset
-	if f := w.set.Files[req.File]; f != u.File {
+	if f := w.loop.files[req.File]; f != u.File {
 		u.File = f // seldom, and a store of a pointer costs more than the look
 	}
 	u.FileIndex = int32(req.File)

@@ -225,7 +225,7 @@ func (w *worker) reapOffload(must bool) bool {
 func (o *offload) account(ios []*engines.IO) {
 	w := o.w
 	for i, u := range ios {
-		if !w.drv.Traits.Sync && !w.job.DisableSlat && !w.ramping && u.Op.IsData() && !isRest(u) {
+		if !w.drv.Traits.Sync && w.loop.slat && !w.ramping && u.Op.IsData() && !isRest(u) {
 			w.addSlat(u, u.Issued)
 		}
 		if w.vfy != nil {

@@ -383,6 +383,7 @@ func (p *replay) makeRoom(c *logChunk) error {
 	if err := w.set.AddReplay(c.files[known:]); err != nil {
 		return err
 	}
+	w.loop.files = w.set.Files
 	w.job.NrFiles, w.job.OpenFiles = len(c.files), len(c.files)
 	w.watchDisks(known)
 	for d, n := range c.totals.MaxLen {

@@ -111,6 +111,9 @@ func (r *runner) run() (*report.Result, error) {
 	case <-r.quit:
 		return nil, ErrAborted
 	}
+	for _, tell := range r.unsaved {
+		tell()
+	}
 	r.disks.Update()
 	if err := r.idle.end(); err != nil {
 		r.warn("%v", err)
@@ -143,6 +146,8 @@ type runner struct {
 
 	collections int64 // garbage collections before the run
 
+	unsaved []func() // what is to be done, when all is over, for states that the trigger could not save
+
 	interrupted bool
 	mu          sync.Mutex // guards warnings
 	warnings    []string
@@ -159,15 +164,8 @@ func newRunner(cfg Config) (*runner, error) {
 	if err := checkThreads(cfg.Jobs); err != nil {
 		return nil, err
 	}
-	drivers := map[string]*engines.Driver{}
-	for _, d := range cfg.Drivers {
-		drivers[d.Name] = d
-		for _, a := range d.Aliases {
-			drivers[a] = d
-		}
-	}
 	for _, j := range cfg.Jobs { // before any log is opened
-		d := drivers[j.IOEngine]
+		d := driverOf(cfg.Drivers, j.IOEngine)
 		if d == nil {
 			return nil, fmt.Errorf("job %q: ioengine %q: no such engine", j.Name, j.IOEngine)
 		}
@@ -184,7 +182,7 @@ func newRunner(cfg Config) (*runner, error) {
 		return nil, err
 	}
 	for _, j := range cfg.Jobs {
-		w, err := newWorker(r, j, drivers[j.IOEngine])
+		w, err := newWorker(r, j, driverOf(cfg.Drivers, j.IOEngine))
 		if err != nil {
 			return nil, fmt.Errorf("job %q: %w", j.Name, err)
 		}
@@ -200,6 +198,16 @@ func newRunner(cfg Config) (*runner, error) {
 		r.agg = agg
 	}
 	return r, nil
+}
+
+// driverOf finds an engine by its name or an alias; nil: there is none.
+func driverOf(drivers []*engines.Driver, name string) *engines.Driver {
+	for _, d := range drivers {
+		if d.Name == name || slices.Contains(d.Aliases, name) {
+			return d
+		}
+	}
+	return nil
 }
 
 // useClock selects the clock that the jobs name: it is one for the run, so they must agree.
@@ -260,6 +268,8 @@ func (r *runner) layOutAll() {
 		}
 		w.enter(stateSettingUp)
 		if w.layOut(); w.st.Error != 0 {
+			// No thread of the job will say why it ended. fio tells it on standard error, too.
+			r.warn("pid=%d, err=%d/%s", w.st.Pid, w.st.Error, w.st.ErrorText)
 			w.enter(stateReaped)
 			continue
 		}

@@ -71,7 +71,7 @@ func (r *runner) pull() {
 			continue
 		}
 		if err := w.vfy.saveOnce(true); err != nil {
-			r.warn("job %q: %v", w.job.Name, err)
+			r.unsaved = append(r.unsaved, func() { w.unsavedLate(err) })
 		}
 	}
 	if r.cfg.Trigger.Command == "" {

@@ -211,7 +211,6 @@ func (w *worker) layOut() {
 	}
 	if err != nil {
 		w.failErr(err, "setup")
-		w.r.warn("pid=%d, err=%d/%s", w.st.Pid, w.st.Error, w.st.ErrorText)
 		return
 	}
 	w.set = set

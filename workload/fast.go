@@ -35,6 +35,7 @@ func (g *Generator) chooseFast() {
 		return
 	}
 	g.fast = fastRandom
+	f.scale = float64(f.last[d]) * fraction32 // a power of two: no digit is lost, whatever it is multiplied by first
 	if f.blocks != nil {
 		g.fast = fastMapped
 		if g.minBS[d] != g.align[d] || f.blocks.blocks != f.last[d] {
@@ -129,10 +130,10 @@ func (g *Generator) fillSequential(f *file, reqs []Req, size uint64) {
 
 func (g *Generator) fillRandom(f *file, reqs []Req, size uint64) {
 	op := engines.Op(g.only)
-	blocks, align, base := float64(f.last[g.only]), int64(g.align[g.only]), int64(f.base)
+	scale, align, base := f.scale, int64(g.align[g.only]), int64(f.base)
 	t := g.offsetRand.t32
 	for i := range reqs {
-		b := int64(blocks * (float64(t.next()) * fraction32))
+		b := int64(scale * float64(t.next()))
 		reqs[i] = Req{Op: op, Offset: base + b*align, Len: int(size)}
 	}
 	g.offsetRand.t32 = t
@@ -141,11 +142,11 @@ func (g *Generator) fillRandom(f *file, reqs []Req, size uint64) {
 // fillMapped stops when every block has been visited.
 func (g *Generator) fillMapped(f *file, reqs []Req, size uint64) int {
 	op := engines.Op(g.only)
-	blocks, base, m := float64(f.last[g.only]), int64(f.base), f.blocks
+	scale, base, m := f.scale, int64(f.base), f.blocks
 	t := g.offsetRand.t32
 	for i := range reqs {
 		before := t
-		b := uint64(int64(blocks * (float64(t.next()) * fraction32)))
+		b := uint64(int64(scale * float64(t.next())))
 		if m.visited(b) {
 			var ok bool
 			if b, ok = m.nextFree(b); !ok {

@@ -84,6 +84,7 @@ type file struct {
 	pos                 [job.NDirs]uint64 // end of the last I/O
 	begin               [job.NDirs]uint64 // start of the last I/O, or nowhere
 	last                [job.NDirs]uint64 // how many blocks a random I/O can choose from
+	scale               float64           // of the plain loop: the same, by the range of what is drawn
 	blocks              *blockMap
 	lfsr                *lfsr
 	skew                *skewed

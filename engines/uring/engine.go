@@ -23,6 +23,7 @@ type engine struct {
 
 	models   [2]ring.SQE   // reads and writes of file at, but for the place and the buffer
 	at       *engines.File // nil: none
+	atFd     int           // its descriptor
 	vectored bool
 	plain    bool // reads and writes need nothing that adorn adds
 
@@ -63,7 +64,9 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 // write fills entries for a prefix of ios and reports its length: up to the first that is not for the ring, and as
 // many as there is room for.
 func (e *engine) write(ios []*engines.IO) uint32 {
-	e.at = nil // its descriptor may be another one by now
+	if f := e.at; f != nil && (!e.Files || f.Fd != e.atFd || !queue.Current(f)) {
+		e.at = nil // its descriptor may be another one by now
+	}
 	first, rest := e.R.SQEs(e.Room(len(ios)))
 	n := e.fill(first, ios)
 	if n == len(first) {
@@ -109,7 +112,7 @@ func (e *engine) aim(f *engines.File) bool {
 	for op := range e.models {
 		e.models[op].Fd, e.models[op].Flags = fd, flags
 	}
-	e.at = f
+	e.at, e.atFd = f, f.Fd
 	return true
 }
 
@@ -136,7 +139,14 @@ func (e *engine) adorn(s *ring.SQE, u *engines.IO) {
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.
 func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, error) {
-	return e.Reaper(done, min, wait, e)
+	if len(e.Ended) > 0 {
+		return e.Reaper(done, min, wait, e)
+	}
+	n, err := e.Drain(done)
+	if err != nil || n >= min && n > 0 || n == len(done) {
+		return n, err
+	}
+	return e.Rest(done, n, min, wait, e)
 }
 
 // Drain stores ready completions, as many as done has room for, and gives their places back with one store.

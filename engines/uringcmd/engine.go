@@ -208,7 +208,14 @@ func (e *engine) doOutside(u *engines.IO) {
 
 // Reap takes what is ready, and sleeps in the kernel only for what is missing to min.
 func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, error) {
-	return e.Reaper(done, min, wait, e)
+	if len(e.Ended) > 0 {
+		return e.Reaper(done, min, wait, e)
+	}
+	n, err := e.Drain(done)
+	if err != nil || n >= min && n > 0 || n == len(done) {
+		return n, err
+	}
+	return e.Rest(done, n, min, wait, e)
 }
 
 // Drain stores ready completions, as many as done has room for, and gives their places back with one store.

@@ -170,6 +170,12 @@ func (q *Queue) Has(f *engines.File) bool {
 	return since && f.Index < len(q.Slots) && q.Slots[f.Index] == int32(f.Fd)
 }
 
+// Current tells whether a file that the table holds is still open as it was.
+func Current(f *engines.File) bool {
+	_, since := f.Engine.(slot)
+	return since
+}
+
 // slot is the File.Engine of a registered file. Whoever opens or closes the file clears it.
 type slot struct{}
 

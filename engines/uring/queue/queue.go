@@ -160,6 +160,11 @@ func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, from D
 	if err != nil || got >= least && got > 0 || got == len(done) {
 		return got, err
 	}
+	return q.Rest(done, got, least, wait, from)
+}
+
+// Rest is Reaper once got completions were taken, which are not enough.
+func (q *Queue) Rest(done []*engines.IO, got, least int, wait time.Duration, from Drainer) (int, error) {
 	var start time.Time
 	if wait > 0 {
 		start = time.Now()

@@ -41,7 +41,7 @@ func (r *Ring) SubmitAndWait(n uint32) error {
 // memory than a call through Kernel, which can be felt where a system call costs what the processor had remembered of the
 // page tables.
 func (r *Ring) enter(submit, complete, flags uint32) (int, syscall.Errno) {
-	if r.k != Linux {
+	if r.fake {
 		return r.k.Enter(r.enterFd, submit, complete, flags, nil, 0)
 	}
 	got, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFd), uintptr(submit), uintptr(complete),

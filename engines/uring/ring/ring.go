@@ -74,6 +74,7 @@ type Ring struct {
 
 	// Enter.
 	k          *Kernel
+	fake       bool // k is not Linux
 	enterFd    int
 	enterFlags uint32 // for every enter
 	enters     uint64
@@ -105,7 +106,7 @@ type waitPage struct {
 // Open makes a ring and maps it. The error is a *feature.Error where the kernel lacks io_uring or a flag that must be
 // had.
 func Open(k *Kernel, c Config) (*Ring, error) {
-	r := &Ring{k: k, fd: -1}
+	r := &Ring{k: k, fake: k != Linux, fd: -1}
 	if err := r.setup(c); err != nil {
 		return nil, err
 	}
