@@ -6,10 +6,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED = 0
 
-.PHONY: help build run test test-nvme race lint fuzz bench bench-fio bench-rate cover docs clean
+.PHONY: help build run test test-nvme instructions race lint fuzz bench bench-fio bench-rate cover docs clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 build: ## build the static binary ./fiord
 	$(GO) build -trimpath -buildvcs=false -o fiord .
@@ -22,6 +22,9 @@ test: ## run all tests
 
 test-nvme: ## run the tests that need NVMe drives, in a virtual machine (root on Debian: installs qemu)
 	FIORD_NVME=1 FIO=$(FIO) $(GO) test -count=1 -v -timeout 60m ./test/nvme
+
+instructions: ## compare the instructions of an I/O with the recorded ones (needs valgrind); INSTRUCTIONS=-update records them
+	FIORD_INSTRUCTIONS=1 $(GO) test -count=1 -v ./test/instructions $(INSTRUCTIONS)
 
 race: ## run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...

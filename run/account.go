@@ -36,17 +36,17 @@ func (w *worker) complete(u *engines.IO, now int64) bool {
 	if u.Op == engines.Write {
 		w.wrote(u)
 	}
-	if w.ramping || !w.job.Stats {
+	if w.ramping || !l.stats {
 		return true
 	}
-	if !w.job.DisableLat {
+	if l.lat {
 		lat := uint64(now - u.Start)
 		d.Lat.Add(lat)
 		if d.Lat.Hist != nil {
 			d.Lat.Hist.Add(lat)
 		}
 	}
-	if !w.job.DisableClat {
+	if l.clat {
 		clat := uint64(now - u.Issued)
 		d.Clat.Add(clat)
 		if d.Clat.Hist != nil {

@@ -34,7 +34,10 @@ type loop struct {
 	refill   bool  // buffers are filled anew for each write, before it starts
 	scramble bool  // a few words of them change, once it has started
 	stamps   bool  // latencies are measured
-	slat     bool  // those of submission, too
+	stats    bool  // the job has statistics: not with stats=0
+	slat     bool  // of latencies, these are measured
+	clat     bool
+	lat      bool
 	timeout  int64 // ns the measured part may take; 0: no limit
 	rampEnd  int64 // ns of ramp_time
 	nextPub  int64 // when the counters are published again
@@ -88,7 +91,8 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	}
 	l.low = clamp(o.IODepthLow, 1, depth)
 	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)
-	l.slat = !o.DisableSlat
+	l.stats = o.Stats
+	l.slat, l.clat, l.lat = !o.DisableSlat, !o.DisableClat, !o.DisableLat
 }
 
 func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
