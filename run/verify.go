@@ -22,12 +22,15 @@ type verifier struct {
 	req    [1]workload.Req
 	checks *checker
 
-	keep      bool // writes are recorded in the history
-	replay    bool // experimental_verify: the generator repeats the writes, there is no history
-	serial    bool // writes that overlap what is in flight wait
-	readsOnly bool // the job only reads: every read is checked
-	compare   bool // the device compares, there is nothing to check here
-	refill    bool // verify=null: contents are as without verify
+	// What is looked at for each I/O is copied from the options: they are on other pages, which cost time after a system call.
+	backlog   uint64 // verify_backlog
+	trimming  bool   // trim_backlog and trim_percentage
+	keep      bool   // writes are recorded in the history
+	replay    bool   // experimental_verify: the generator repeats the writes, there is no history
+	serial    bool   // writes that overlap what is in flight wait
+	readsOnly bool   // the job only reads: every read is checked
+	compare   bool   // the device compares, there is nothing to check here
+	refill    bool   // verify=null: contents are as without verify
 
 	checking    bool       // the pass reads back
 	checked     bool       // the pass that has just ended did
@@ -87,7 +90,8 @@ func newVerifier(w *worker) (*verifier, error) {
 	}
 	v := &verifier{
 		w: w, scheme: s, rand: *workload.StreamRand(j, workload.VerifyStream), trimRand: *workload.StreamRand(j, workload.TrimStream),
-		readsOnly: !j.RW.Write, lastOp: engines.Sync,
+		readsOnly: !j.RW.Write, lastOp: engines.Sync, backlog: j.VerifyBacklog,
+		trimming: j.TrimBacklog > 0 && j.TrimPercentage > 0,
 	}
 	v.checks = newChecker(v, s)
 	// fio differs: it also replays jobs that mix directions or whose random numbers do not repeat, and then may look for
@@ -95,7 +99,7 @@ func newVerifier(w *worker) (*verifier, error) {
 	v.replay = j.ExperimentalVerify && !j.RW.Read && !j.RW.Trim && j.RandRepeat && !j.IsSet("randseed") && !overwrites(j)
 	v.keep = j.RW.Write && (j.DoVerify || v.trims()) && !v.replay
 	sorted := overwrites(j) || j.VerifyOnly && j.VerifyStateLoad && j.Loops > 1
-	v.serial = (sorted || j.RW.Trim && j.RW.Write) && !w.drv.Traits.Sync
+	v.serial = j.SerializeOverlap || (sorted || j.RW.Trim && j.RW.Write) && !w.drv.Traits.Sync
 	v.hist = newHistory(sorted)
 	v.refill = !s.Checks() && w.filler != nil && w.filler.PerIO() &&
 		(j.IsSet("refill_buffers") || j.BufferCompressPercentage > 0 || j.DedupePercentage > 0)
@@ -105,9 +109,7 @@ func newVerifier(w *worker) (*verifier, error) {
 func verifies(j *job.Job) bool { return j.Verify != "" && j.Verify != "0" }
 
 // trims reports whether the job trims some of what it has written.
-func (v *verifier) trims() bool {
-	return v.w.job.TrimBacklog > 0 && v.w.job.TrimPercentage > 0
-}
+func (v *verifier) trims() bool { return v.trimming }
 
 // overwrites reports whether a pass of the job may write the same bytes twice. fio's rule is narrower: it overlooks jobs
 // that go by time, strided ones and those that are random in part, and then finds what it has overwritten to be bad.

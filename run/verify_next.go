@@ -34,7 +34,7 @@ func (v *verifier) next(u *engines.IO) workload.Verdict {
 
 // nextBacklog is the piece to check now while the job still writes (verify_backlog); nil: none.
 func (v *verifier) nextBacklog() *piece {
-	backlog := v.w.job.VerifyBacklog
+	backlog := v.backlog
 	if backlog == 0 || v.hist.n == 0 {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (v *verifier) nextOwn(u *engines.IO) workload.Verdict {
 		w.load(u, &v.req[0])
 		x := &v.ios[u.Index]
 		*x = verifiedIO{offset: u.Offset, filled: x.filled}
-		if (v.serial || w.job.SerializeOverlap) && !w.waitOverlap(u) {
+		if v.serial && !w.waitOverlap(u) {
 			u.User = 0
 			return workload.End
 		}

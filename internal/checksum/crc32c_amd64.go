@@ -33,15 +33,27 @@ const foldBlock = 256
 //go:noescape
 func fold(p *byte, blocks int, k *[4]uint64) uint32
 
+// words goes on with the checksum crc over n bytes at p, eight at a time.
+//
+//go:noescape
+func words(crc uint32, p *byte, n int) uint32
+
+// shortText is up to where one chain of crc32 instructions is at least as fast as the three of hash/crc32, in bytes. Headers
+// are short, and the tables of hash/crc32 would cost each of them some cache lines.
+const shortText = 512
+
 // CRC32C is Castagnoli's without the final inversion.
 func CRC32C(p []byte) uint32 {
-	n := len(p) / foldBlock
-	if !folds || n < 2 {
-		return ^crc32.Checksum(p, castagnoli)
+	c := ^uint32(0)
+	if n := len(p) / foldBlock; folds && n >= 2 {
+		c = fold(&p[0], n, &foldBy)
+		p = p[n*foldBlock:]
 	}
-	c := fold(&p[0], n, &foldBy)
-	if p = p[n*foldBlock:]; len(p) > 0 {
-		c = ^crc32.Update(^c, castagnoli, p)
+	switch {
+	case len(p) == 0:
+		return c
+	case len(p) < shortText && cpu.X86.HasSSE42:
+		return words(c, &p[0], len(p))
 	}
-	return c
+	return ^crc32.Update(^c, castagnoli, p)
 }

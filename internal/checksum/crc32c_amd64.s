@@ -59,3 +59,34 @@ done:
 	CRC32Q     fold-8(SP), AX
 	MOVL       AX, ret+24(FP)
 	RET
+
+// func words(crc uint32, p *byte, n int) uint32
+// Needs SSE4.2.
+TEXT ·words(SB), NOSPLIT, $0-28
+	MOVL crc+0(FP), AX
+	MOVQ p+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ CX, BX
+	ANDQ $7, BX
+	SHRQ $3, CX
+	JZ   bytes
+
+eight:
+	CRC32Q (SI), AX
+	ADDQ   $8, SI
+	DECQ   CX
+	JNZ    eight
+
+bytes:
+	TESTQ BX, BX
+	JZ    end
+
+one:
+	CRC32B (SI), AX
+	INCQ   SI
+	DECQ   BX
+	JNZ    one
+
+end:
+	MOVL AX, ret+24(FP)
+	RET
