@@ -27,6 +27,12 @@ type command struct {
 
 // Run runs one command line and returns the exit status; see Main.
 func Run(env *Env, drivers []*engines.Driver) int {
+	env, out := env.withSink()
+	return out.status(dispatch(env, drivers), env.Stderr)
+}
+
+// dispatch runs what the first word asks for.
+func dispatch(env *Env, drivers []*engines.Driver) int {
 	if len(env.Args) > 0 && env.Args[0] == peakWord {
 		return env.peak(env.Args[1:])
 	}
@@ -59,10 +65,10 @@ func complain(w io.Writer, err error) {
 		}
 		return
 	}
-	fmt.Fprintf(w, "fiord: %s\n", strings.TrimPrefix(err.Error(), "fiord: "))
+	fmt.Fprintf(w, "fiord: %s\n", visible(strings.TrimPrefix(err.Error(), "fiord: ")))
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
-		fmt.Fprintf(w, "  %s\n", h.Hint())
+		fmt.Fprintf(w, "  %s\n", visible(h.Hint()))
 	}
 }
 
@@ -116,6 +122,9 @@ func (c *command) run() (int, error) {
 
 // noJob is the error of a command without a job. fio prints its whole help page here; fiord only says where it is.
 func (c *command) noJob() error {
+	if len(c.set.sections) > 0 && len(c.args.operands) > 0 {
+		return usagef("", "no job defined: no job file has a section %q", c.set.sections[0])
+	}
 	return usagef("give a job file, or options with --name; --help lists them", "no job defined")
 }
 
@@ -134,7 +143,7 @@ func (c *command) printVersion() error {
 
 func printNotes(w io.Writer, notes []string) {
 	for _, n := range notes {
-		fmt.Fprintf(w, "fiord: note: %s\n", n)
+		fmt.Fprintf(w, "fiord: note: %s\n", visible(n))
 	}
 }
 
@@ -149,7 +158,7 @@ func complainLine(w io.Writer, line string) {
 	if !strings.HasPrefix(line, " ") {
 		line = "fiord: " + line
 	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintln(w, visible(line))
 }
 
 // words is the vocabulary of the command line: fiord's own flags, the job options, and the options of one ioengine.

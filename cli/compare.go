@@ -41,7 +41,8 @@ func runCompare(env *Env, args []string) (int, error) {
 		return 1, err
 	}
 	if a.help {
-		return 0, printCompareHelp(env.Stdout, flags)
+		printCompareHelp(env.Stdout, flags)
+		return 0, nil
 	}
 	base, err := readRuns(env, a.base)
 	if err != nil {
@@ -182,13 +183,8 @@ func readRuns(env *Env, names []string) ([]*compare.Run, error) {
 	return runs, nil
 }
 
-func printCompareHelp(w io.Writer, f *flag.FlagSet) error {
+// printCompareHelp prints the help page. Standard output keeps the errors.
+func printCompareHelp(w io.Writer, f *flag.FlagSet) {
 	fmt.Fprint(w, compareUsage)
-	var err error
-	f.VisitAll(func(one *flag.Flag) {
-		if _, e := fmt.Fprintf(w, "  --%-16s %s\n", one.Name, one.Usage); e != nil {
-			err = e
-		}
-	})
-	return err
+	f.VisitAll(func(one *flag.Flag) { fmt.Fprintf(w, "  --%-16s %s\n", one.Name, one.Usage) })
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"fiord/engines"
+	"fiord/internal/sys"
 )
 
 // Env is the process as a command sees it. Main fills it from the real one.
@@ -34,6 +35,11 @@ type Env struct {
 // 1 for a command line or job file that is in error, else the number of jobs that failed (255 at most), plus 128 when a
 // signal ended the run.
 func Main(drivers ...*engines.Driver) int {
+	if os.Getenv("GOTRACEBACK") == "" { // who sets it wants the stacks
+		for _, s := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT} {
+			_ = sys.ResetSignal(s) // it fails for bad arguments alone
+		}
+	}
 	return Run(osEnv(), drivers)
 }
 
@@ -46,7 +52,7 @@ func osEnv() *Env {
 		Stdout:    os.Stdout,
 		Stderr:    os.Stderr,
 		Open:      openFile,
-		Create:    func(path string) (io.WriteCloser, error) { return os.Create(path) },
+		Create:    createFile,
 		Terminal:  func() bool { return term.IsTerminal(fd) },
 		Width: func() int {
 			w, _, err := term.GetSize(fd)
@@ -57,6 +63,16 @@ func osEnv() *Env {
 		},
 		Signals: osSignals,
 	}
+}
+
+// createFile opens a report for writing alone: a named pipe then waits for its reader, who would come too late else, and a
+// file that may be written but not read will do.
+func createFile(path string) (io.WriteCloser, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // openFile opens a job file. A directory is refused here: its first read would fail with a less helpful message.

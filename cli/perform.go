@@ -17,6 +17,13 @@ import (
 
 // perform runs the loaded jobs and reports.
 func (c *command) perform(l *loaded, trace *tracer) (int, error) {
+	cfg := run.Config{
+		Jobs: l.jobs, Global: l.global, Drivers: c.drivers, Version: Version, ReadOnly: c.set.readOnly,
+		Idle: c.set.idle, AuxPath: c.set.auxPath, Trigger: c.set.trigger, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
+	}
+	if err := c.checkOutputs(&cfg); err != nil {
+		return 1, err
+	}
 	out := c.env.Stdout
 	if c.set.output != "" {
 		f, err := c.env.Create(c.set.output)
@@ -35,11 +42,8 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	}
 
 	sig := c.watch(o)
-	cfg := run.Config{
-		Jobs: l.jobs, Global: l.global, Drivers: c.drivers, Version: Version, ReadOnly: c.set.readOnly,
-		Idle: c.set.idle, AuxPath: c.set.auxPath, Trigger: c.set.trigger, BandwidthLog: c.set.bandwidthLog, Interval: c.set.statusInterval,
-		Dump: o.dump, Report: sig.report, Stop: sig.stop, Print: o.line, Failed: o.failed, Warn: o.warn,
-	}
+	cfg.Dump, cfg.Report, cfg.Stop = o.dump, sig.report, sig.stop
+	cfg.Print, cfg.Failed, cfg.Warn = o.line, o.failed, o.warn
 	cfg.Environment = c.set.ownKeys || c.set.has(report.CSV) || c.set.has(report.Metrics)
 	if o.live != nil || trace.wantsStatus() {
 		cfg.Live, cfg.LiveEvery = o.status, c.set.etaInterval
@@ -60,6 +64,21 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 		return max(1, exitStatus(r)), err
 	}
 	return exitStatus(r), nil
+}
+
+// checkOutputs refuses what would write over the data of a job, over a job file or over another output.
+func (c *command) checkOutputs(cfg *run.Config) error {
+	report := run.Place{What: "standard output", Info: c.env.stdoutFile()}
+	if c.set.output != "" {
+		report = run.Place{What: "--output", Path: c.set.output}
+	}
+	var inputs []run.Place
+	for _, f := range c.args.operands {
+		if f != "-" {
+			inputs = append(inputs, run.Place{What: "job file", Path: f})
+		}
+	}
+	return run.CheckOutputs(cfg, report, inputs)
 }
 
 // tell shows what there is to say about the run beside its numbers: on standard error, or in the document of a run that
@@ -260,5 +279,5 @@ func (c *command) liveLine() *report.Live {
 	if c.set.eta == "never" || machine || (c.set.eta == "auto" && !c.env.Terminal()) {
 		return nil
 	}
-	return &report.Live{Out: c.env.Stdout, Width: c.env.Width, NewLine: c.set.etaNewline}
+	return &report.Live{Out: plain(c.env.Stdout), Width: c.env.Width, NewLine: c.set.etaNewline}
 }

@@ -46,7 +46,9 @@ func lastDocument(text []byte) (*document, error) {
 	var bad error
 	// A brace that begins no document costs a look at all that follows, so there is an end to how much is looked at for nothing.
 	left := 1<<20 + 8*len(text)
+	line := 0 // lines before text
 	for len(text) > 0 && left > 0 {
+		before := text
 		if text[0] == '{' {
 			doc, rest, looked, err := cutDocument(text)
 			if doc == nil {
@@ -57,11 +59,16 @@ func lastDocument(text []byte) (*document, error) {
 					last, bad = doc, nil // what was in the way before was text with a brace
 				}
 				text = rest
+				line += bytes.Count(before[:len(before)-len(text)], []byte("\n"))
 				continue
 			}
 			bad = err
+			if f, ok := err.(*fault); ok {
+				f.line += line
+			}
 		}
 		_, text, _ = bytes.Cut(text, []byte("\n"))
+		line++
 	}
 	switch {
 	case bad != nil:
@@ -87,7 +94,7 @@ func cutDocument(text []byte) (doc *document, rest []byte, looked int, err error
 	doc = new(document)
 	if err := json.Unmarshal(strict, doc); err != nil {
 		if isReport {
-			return nil, nil, n, err
+			return nil, nil, n, faultOf(err, strict)
 		}
 		return nil, line, n, nil
 	}

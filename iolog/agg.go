@@ -12,18 +12,26 @@ type AggLogs struct{ dirs [job.NDirs]*Series }
 
 // NewAggLogs opens PREFIX-read_bw.log, PREFIX-write_bw.log and PREFIX-trim_bw.log; an empty prefix is "agg".
 func NewAggLogs(prefix string) (*AggLogs, error) {
-	if prefix == "" {
-		prefix = "agg"
-	}
 	l := &AggLogs{}
-	for d := range job.Dir(job.NDirs) {
-		f, err := openFile(prefix+"-"+d.String()+"_bw.log", os.O_TRUNC)
+	for d, path := range AggPaths(prefix) {
+		f, err := openFile(path, os.O_TRUNC)
 		if err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
 		l.dirs[d] = newSeries(f, config{entries: defaultEntries})
 	}
 	return l, nil
+}
+
+// AggPaths are the files that NewAggLogs opens, one a direction.
+func AggPaths(prefix string) (paths [job.NDirs]string) {
+	if prefix == "" {
+		prefix = "agg"
+	}
+	for d := range job.Dir(job.NDirs) {
+		paths[d] = prefix + "-" + d.String() + "_bw.log"
+	}
+	return paths
 }
 
 // defaultEntries is log_entries of a log that belongs to no job.

@@ -132,21 +132,51 @@ func (b *builder) open(name job.LogName, kind string) *file {
 	if b.err != nil {
 		return nil
 	}
-	prefix := name.Prefix
-	if prefix == "" {
-		prefix = b.job.Name
-	}
-	suffix := "log"
-	if b.job.LogStoreCompressed {
-		suffix = "log.fz"
-	}
-	path := fmt.Sprintf("%s_%s.%d.%s", prefix, kind, b.job.Number, suffix)
-	if !b.job.PerJobLogs {
-		path = fmt.Sprintf("%s_%s.%s", prefix, kind, suffix)
-	}
+	path := logPath(b.job, name, kind)
 	f, err := b.shared.open(path, !b.job.PerJobLogs)
 	b.err = err
 	return f
+}
+
+// logPath is the file of a log.
+func logPath(j *job.Job, name job.LogName, kind string) string {
+	prefix := name.Prefix
+	if prefix == "" {
+		prefix = j.Name
+	}
+	suffix := "log"
+	if j.LogStoreCompressed {
+		suffix = "log.fz"
+	}
+	if !j.PerJobLogs {
+		return fmt.Sprintf("%s_%s.%s", prefix, kind, suffix)
+	}
+	return fmt.Sprintf("%s_%s.%d.%s", prefix, kind, j.Number, suffix)
+}
+
+// LogPath is a log that a job writes, and the option that asks for it.
+type LogPath struct{ Option, Path string }
+
+// LogPaths lists the files that NewJobLogs may open.
+func LogPaths(j *job.Job) []LogPath {
+	var out []LogPath
+	for _, l := range []struct {
+		option string
+		name   job.LogName
+		kinds  []string
+	}{
+		{"write_lat_log", j.WriteLatLog, []string{"lat", "slat", "clat"}},
+		{"write_hist_log", j.WriteHistLog, []string{"clat_hist"}},
+		{"write_bw_log", j.WriteBWLog, []string{"bw"}},
+		{"write_iops_log", j.WriteIOPSLog, []string{"iops"}},
+	} {
+		for _, kind := range l.kinds {
+			if l.name.On {
+				out = append(out, LogPath{l.option, logPath(j, l.name, kind)})
+			}
+		}
+	}
+	return out
 }
 
 // all are the series that there are.

@@ -83,7 +83,7 @@ func (w *worker) loadAll(batch, free []*engines.IO, reqs []workload.Req, now int
 func (w *worker) completeAll(done []*engines.IO, now int64) {
 	l := &w.loop
 	for len(done) > 0 {
-		n, bytes := streak(done)
+		n, bytes := l.streak(done)
 		if n == 0 {
 			w.completeOne(done[0], now)
 			done = done[1:]
@@ -94,26 +94,26 @@ func (w *worker) completeAll(done []*engines.IO, now int64) {
 				w.wrote(u)
 			}
 		}
-		for _, u := range done[:n] { // append would copy them by way of three more pages
-			l.free = append(l.free, u)
-		}
 		w.completeStreak(done[0], uint64(n), bytes, now)
 		done = done[n:]
 	}
 }
 
 // streak is how many I/Os at the head of done are whole and have the stamps of the first, and how many bytes they moved.
-// They are marked as free.
-func streak(done []*engines.IO) (n int, bytes uint64) {
+// They are free then.
+func (l *loop) streak(done []*engines.IO) (n int, bytes uint64) {
 	op, start, issued := done[0].Op, done[0].Start, done[0].Issued
+	free := l.free
 	for _, u := range done {
 		if u.Op != op || op > engines.Write || u.Errno != 0 || u.Done != len(u.Buf) || u.Start != start || u.Issued != issued {
 			break
 		}
 		bytes += uint64(u.Done)
 		u.User = 0
+		free = append(free, u)
 		n++
 	}
+	l.free = free
 	return n, bytes
 }
 

@@ -163,7 +163,7 @@ func (w *worker) finish() {
 	}
 	if w.vfy != nil {
 		if err := w.vfy.end(); err != nil {
-			w.unsaved(err, w.job.IsSet("verify_state_save"))
+			w.unsaved(err, w.job.IsSet("verify_state_save") || w.r.pulled.Load())
 		}
 	}
 	w.replay.close()

@@ -29,13 +29,13 @@ type loop struct {
 	low         int // a full queue is reaped down to this depth: iodepth_low
 	polling     bool
 
-	careful  bool  // something is to be done around each I/O: rates, pauses, overlap, flows, latency targets
-	tracked  bool  // the generator wants to know of completed I/Os
-	refill   bool  // buffers are filled anew for each write, before it starts
-	scramble bool  // a few words of them change, once it has started
-	stamps   bool  // latencies are measured
-	stats    bool  // the job has statistics: not with stats=0
-	slat     bool  // of latencies, these are measured
+	careful  bool // something is to be done around each I/O: rates, pauses, overlap, flows, latency targets
+	tracked  bool // the generator wants to know of completed I/Os
+	refill   bool // buffers are filled anew for each write, before it starts
+	scramble bool // a few words of them change, once it has started
+	stamps   bool // latencies are measured
+	stats    bool // the job has statistics: not with stats=0
+	slat     bool // of latencies, these are measured
 	clat     bool
 	lat      bool
 	timeout  int64 // ns the measured part may take; 0: no limit

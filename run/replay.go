@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"fiord/clock"
 	"fiord/engines"
@@ -100,11 +101,37 @@ func (p *replay) read() ([]string, *iolog.Totals, error) {
 
 func (p *replay) open() (*readAhead, bool, error) {
 	path := iolog.ReplayPath(p.w.job)
-	in, whole, err := iolog.OpenLog(path)
+	in, whole, err := p.openLog(path)
 	if err != nil {
 		return nil, false, err
 	}
 	return startReadAhead(path, in, iolog.ReplayConfig(p.w.job, p.w.r.cfg.ReadOnly)), whole, nil
+}
+
+// openLog opens the log, until the job is asked to stop: a pipe can be opened only once somebody writes to it.
+func (p *replay) openLog(path string) (io.ReadCloser, bool, error) {
+	type log struct {
+		in    io.ReadCloser
+		whole bool
+		err   error
+	}
+	opened := make(chan log, 1) // the goroutine may wait for as long as the process lives
+	go func() {
+		in, whole, err := iolog.OpenLog(path)
+		opened <- log{in, whole, err}
+	}()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case l := <-opened:
+			return l.in, l.whole, l.err
+		case <-look.C:
+			if p.w.stopping() {
+				return nil, false, layout.ErrStopped
+			}
+		}
+	}
 }
 
 // readAll reads the log to its end, and keeps the entries if keep says so.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -229,5 +230,31 @@ func TestReplayVerifies(t *testing.T) {
 		if j.Error != 0 || j.Dirs[1].IOs != 4 || j.Dirs[0].IOs != 3 {
 			t.Errorf("%s: error %d, %d writes, %d reads, want 4 and 3: %s", engine, j.Error, j.Dirs[1].IOs, j.Dirs[0].IOs, g.said())
 		}
+	}
+}
+
+// TestReplayStopsWaiting asks a job to stop that waits for somebody to write to the pipe that is its log.
+func TestReplayStopsWaiting(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := syscall.Mkfifo("log", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{}, 1)
+	var g *rig
+	g = newRig(syncDriver("stop", func(_ *engines.Worker, n int, _ *engines.IO) {
+		for n == 0 && g.r.workers[0].get() < stateInitialized {
+			runtime.Gosched()
+		}
+		if n == 0 {
+			stop <- struct{}{}
+		}
+	}))
+	g.cfg.Stop = stop
+	if res := g.run(t, section("a", "ioengine=psync read_iolog=log")+section("b", "ioengine=stop rw=read size=64k bs=4k")); !res.Interrupted || res.Failed != 0 {
+		t.Errorf("interrupted %v, %d failed\n%s", res.Interrupted, res.Failed, g.said())
+	}
+	out, err := os.OpenFile("log", os.O_WRONLY|syscall.O_NONBLOCK, 0) // lets the goroutine that waits go on, if one does
+	if err == nil {
+		out.Close()
 	}
 }

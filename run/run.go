@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fiord/clock"
@@ -146,7 +147,8 @@ type runner struct {
 
 	collections int64 // garbage collections before the run
 
-	unsaved []func() // what is to be done, when all is over, for states that the trigger could not save
+	pulled  atomic.Bool // the trigger wants states, also of jobs that save their own
+	unsaved []func()    // what is to be done, when all is over, for states that the trigger could not save
 
 	interrupted bool
 	mu          sync.Mutex // guards warnings
@@ -193,7 +195,7 @@ func newRunner(cfg Config) (*runner, error) {
 	if cfg.BandwidthLog != "" {
 		agg, err := iolog.NewAggLogs(cfg.BandwidthLog)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--bandwidth-log: %w", err)
 		}
 		r.agg = agg
 	}

@@ -65,6 +65,7 @@ func (r *runner) triggerFile() bool {
 // pull does what the trigger is for. Jobs stop issuing writes before their states are saved, so that no later write can
 // hit what a state says is there; fio saves first.
 func (r *runner) pull() {
+	r.pulled.Store(true)
 	r.terminateAll()
 	for _, w := range r.workers {
 		if w.vfy == nil || w.epoch.Load() == 0 {
