@@ -148,10 +148,9 @@ func (m *machine) newGroup(c *Config, k *ring.Kernel, files []*file) (*group, er
 	for i, mine := range share(files, c.Threads) {
 		g.workers = append(g.workers, newWorker(c, i, mine))
 	}
-	// A worker that has nothing to wait for holds its processor; the clock and the signals need another.
-	if n := c.Threads + 2; runtime.GOMAXPROCS(0) < n {
-		runtime.GOMAXPROCS(n)
-	}
+	// A worker holds its processor, also while it waits; the clock and the signals need another. Setting it, if only to what it
+	// is, keeps the runtime from changing it when the CPUs of the process get fewer.
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), c.Threads+2))
 	if c.FixedBufs {
 		raiseLockLimit()
 	}

@@ -91,8 +91,6 @@ func (l *loop) init(w *worker, depth, size int, arena []byte) {
 	}
 	l.low = clamp(o.IODepthLow, 1, depth)
 	l.stamps = !(o.DisableLat && o.DisableClat && o.DisableSlat)
-	l.stats = o.Stats
-	l.slat, l.clat, l.lat = !o.DisableSlat, !o.DisableClat, !o.DisableLat
 }
 
 func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
@@ -114,6 +112,9 @@ func (l *loop) blockSum() uint64 { return l.blocks[0] + l.blocks[1] + l.blocks[2
 
 // begin sets the limits when the measured part starts.
 func (l *loop) begin(w *worker, now int64) {
+	o := &w.job.Options // as the engine has left them: some measure no submission latency
+	l.stats = o.Stats
+	l.slat, l.clat, l.lat = !o.DisableSlat, !o.DisableClat, !o.DisableLat
 	l.timeout = int64(w.job.Runtime)
 	l.rampEnd = int64(w.job.RampTime)
 	l.nextPub = now

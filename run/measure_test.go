@@ -11,6 +11,8 @@ import (
 
 	"fiord/engines"
 	"fiord/engines/enginetest"
+	"fiord/engines/null"
+	"fiord/job"
 )
 
 // TestRampCounts checks that number_ios counts from the end of the ramp, what was in flight then included.
@@ -367,5 +369,23 @@ func TestInline(t *testing.T) {
 	}
 	if s := &j.SyncLat; s.N == 0 || s.Min < 1e6 {
 		t.Errorf("%d latencies of syncs from %v", s.N, s.Min)
+	}
+}
+
+// TestEngineWithoutSlat: an engine that submits later, such as io_uring with sqthread_poll, turns submission latencies off when
+// it is opened.
+func TestEngineWithoutSlat(t *testing.T) {
+	d := null.Driver()
+	d.Name = "later"
+	open := d.Open
+	d.Open = func(w *engines.Worker, options any) (engines.Engine, error) {
+		w.Job.DisableSlat = true
+		return open(w, options)
+	}
+	for _, options := range []string{"", " thinktime=1us", " io_submit_mode=offload"} {
+		j := newRig(d).one(t, section("a", "ioengine=later rw=read size=64k iodepth=4"+options))
+		if dir := &j.Dirs[job.Read]; dir.Slat.N != 0 || dir.Clat.N != 16 {
+			t.Errorf("%q: %d submission and %d completion latencies, want 0 and 16", options, dir.Slat.N, dir.Clat.N)
+		}
 	}
 }

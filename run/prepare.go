@@ -349,7 +349,7 @@ func (w *worker) shell(cmd, mode string) error {
 	c := exec.Command("/bin/sh", "-c", cmd)
 	c.Stdout, c.Stderr = out, out
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := c.Start(); err != nil {
+	if err := sys.StartProgram(c); err != nil {
 		return fmt.Errorf("exec_%s %q: %w", mode, cmd, err)
 	}
 	if err := w.waitShell(c); err != nil {

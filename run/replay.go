@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"time"
 
@@ -108,7 +109,8 @@ func (p *replay) open() (*readAhead, bool, error) {
 	return startReadAhead(path, in, iolog.ReplayConfig(p.w.job, p.w.r.cfg.ReadOnly)), whole, nil
 }
 
-// openLog opens the log, until the job is asked to stop: a pipe can be opened only once somebody writes to it.
+// openLog opens the log, until the job is asked to stop: a pipe can be opened only once somebody writes to it. The thread that
+// waits for that has the job's uid and gid.
 func (p *replay) openLog(path string) (io.ReadCloser, bool, error) {
 	type log struct {
 		in    io.ReadCloser
@@ -117,6 +119,11 @@ func (p *replay) openLog(path string) (io.ReadCloser, bool, error) {
 	}
 	opened := make(chan log, 1) // the goroutine may wait for as long as the process lives
 	go func() {
+		runtime.LockOSThread() // never unlocked: what is set on the thread ends with it
+		if err := p.w.credentials(); err != nil {
+			opened <- log{err: err}
+			return
+		}
 		in, whole, err := iolog.OpenLog(path)
 		opened <- log{in, whole, err}
 	}()

@@ -258,3 +258,18 @@ func TestReplayStopsWaiting(t *testing.T) {
 		out.Close()
 	}
 }
+
+// TestReplayOpensAsTheJob: a job that gave up its rights cannot replay a log that it may not read.
+func TestReplayOpensAsTheJob(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to become somebody else")
+	}
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte("fio version 2 iolog\na add\na open\na read 0 4096\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := newRig()
+	if j := g.one(t, section("r", "ioengine=null uid=65534 read_iolog="+path)); j.Error != int(syscall.EACCES) {
+		t.Errorf("error %d, want %d: %s", j.Error, syscall.EACCES, g.said())
+	}
+}

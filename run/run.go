@@ -69,7 +69,7 @@ func Run(cfg Config) (*report.Result, error) {
 
 // run is the run itself, from the layout of the files to the report.
 func (r *runner) run() (*report.Result, error) {
-	loud := quiet(threads(r.cfg.Jobs), slices.ContainsFunc(r.cfg.Jobs, verifies))
+	loud := quiet(threads(r.cfg.Jobs))
 	defer func() {
 		if !r.aborted() { // a worker that is stuck in the kernel may hold its processor, which this waits for
 			loud()
@@ -95,6 +95,7 @@ func (r *runner) run() (*report.Result, error) {
 	r.steady = newSteadyUnits(r)
 	helperDone := make(chan struct{})
 	go r.help(helperDone)
+	go r.collectGarbage()
 	triggerDone := make(chan struct{})
 	go r.watchTrigger(triggerDone)
 	r.schedule()

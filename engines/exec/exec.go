@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fiord/engines"
+	"fiord/internal/sys"
 	"fiord/job"
 )
 
@@ -106,7 +107,7 @@ func (e *engine) start() error {
 	} else {
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // standard output is the report's
 	}
-	if err := cmd.Start(); err != nil {
+	if err := sys.StartProgram(cmd); err != nil {
 		return err
 	}
 	e.cmd, e.started, e.ended = cmd, time.Now(), make(chan struct{})

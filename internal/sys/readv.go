@@ -17,8 +17,7 @@ func Vector(p []byte) *syscall.Iovec {
 	return v
 }
 
-// ReadVector reads into v at offset off (preadv2). EINTR is retried. The thread keeps its
-// processor of the Go runtime meanwhile.
+// ReadVector reads into v at offset off (preadv2). EINTR is retried. The thread keeps its processor of the Go runtime meanwhile.
 func ReadVector(fd int, v *syscall.Iovec, off int64, flags int) (int, syscall.Errno) {
 	for {
 		n, _, errno := syscall.RawSyscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(v)), 1,

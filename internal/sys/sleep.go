@@ -26,14 +26,3 @@ func Sleep(d time.Duration) {
 	}
 	_, _, _ = syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
-
-// BlockPreemption keeps from this thread the signal by which the Go runtime asks it every 10 ms to yield (SIGURG): it would
-// end waits in the kernel early. The thread yields at its next function call instead. Programs that the thread starts
-// do not inherit it.
-func BlockPreemption() error {
-	var set unix.Sigset_t
-	bits := 8 * uint(unsafe.Sizeof(set.Val[0]))
-	signal := uint(unix.SIGURG) - 1
-	set.Val[signal/bits] |= 1 << (signal % bits)
-	return unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
-}

@@ -37,9 +37,9 @@ func (r *Ring) SubmitAndWait(n uint32) error {
 	return fmt.Errorf("io_uring_enter: submitting %d entries: %w", todo, errno)
 }
 
-// enter hands n entries over and waits for so many completions. The real kernel is called by its name: that touches less
-// memory than a call through Kernel, which can be felt where a system call costs what the processor had remembered of the
-// page tables.
+// enter hands entries over and waits until so many completions are ready. The real kernel is called by its name: that touches
+// less memory than a call through Kernel, which can be felt where a system call costs what the processor had remembered of
+// the page tables.
 func (r *Ring) enter(submit, complete, flags uint32) (int, syscall.Errno) {
 	if r.fake {
 		return r.k.Enter(r.enterFd, submit, complete, flags, nil, 0)
