@@ -53,6 +53,7 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 	o.endLive()
 	switch {
 	case errors.Is(err, run.ErrAborted):
+		c.dropEmpty()
 		return statusAborted, err
 	case err != nil && r == nil:
 		c.printErrors(o.warnings)
@@ -64,6 +65,13 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 		return max(1, exitStatus(r)), err
 	}
 	return exitStatus(r), nil
+}
+
+// dropEmpty removes the file of a report that has got none.
+func (c *command) dropEmpty() {
+	if st, err := os.Lstat(c.set.output); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		_ = os.Remove(c.set.output) // without it the file is empty, which says the same
+	}
 }
 
 // checkOutputs refuses what would write over the data of a job, over a job file or over another output.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -240,6 +241,19 @@ func TestAborted(t *testing.T) {
 	status := withRun(env, func(run.Config) (*report.Result, error) { return nil, run.ErrAborted })
 	if status != 128 || stderr.String() != "fiord: aborted\n" {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestAbortedOutput: an aborted run leaves no empty file for a report, while lines that were written stay.
+func TestAbortedOutput(t *testing.T) {
+	for format, want := range map[string]bool{"json": false, "normal": true} {
+		path := filepath.Join(t.TempDir(), "report")
+		env, _, _ := testEnv(nil, append([]string{"--output=" + path, "--output-format=" + format}, oneJob...)...)
+		env.Create = createFile
+		withRun(env, func(run.Config) (*report.Result, error) { return nil, run.ErrAborted })
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v", format, err)
+		}
 	}
 }
 
