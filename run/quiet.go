@@ -28,7 +28,7 @@ func quiet(workers int) func() {
 }
 
 const (
-	// garbageLimit is how much memory may grow before it is collected, in bytes, and again by as much as was left then.
+	// garbageLimit is how much memory may grow before it is collected, in bytes; from 1 GiB on, by half.
 	garbageLimit = 512 << 20
 	// garbageLook is how often that is looked at.
 	garbageLook = 250 * time.Millisecond
@@ -48,7 +48,8 @@ func (r *runner) collectGarbage() {
 		}
 		if moving := r.moving(progress); heap() > limit && moving {
 			runtime.GC()
-			limit = 2*heap() + garbageLimit
+			live := heap()
+			limit = live + max(garbageLimit, live/2)
 		}
 	}
 }
