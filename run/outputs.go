@@ -92,7 +92,7 @@ func outputs(cfg *Config) []Place {
 	return out
 }
 
-// statePath is where the saved state of a job goes.
+// statePath is where the state of a job is saved to and loaded from.
 func statePath(cfg *Config, j *job.Job) string {
 	return filepath.Join(cfg.AuxPath, verify.StateName(j.Name, j.Number-1))
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"fiord/engines"
 	"fiord/job"
@@ -11,18 +10,13 @@ import (
 	"fiord/workload"
 )
 
-// statePath is where the state of the job is saved to and loaded from.
-func (w *worker) statePath() string {
-	return filepath.Join(w.r.cfg.AuxPath, verify.StateName(w.job.Name, w.job.Number-1))
-}
-
 // loadState loads what verify_state_load asks for.
 func (v *verifier) loadState() error {
 	w := v.w
 	if !w.job.VerifyStateLoad {
 		return nil
 	}
-	path := w.statePath()
+	path := statePath(&w.r.cfg, w.job)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("verify_state_load: %w", err)
@@ -62,7 +56,7 @@ func (v *verifier) saveOnce(running bool) error {
 	if w.gen != nil && !running {
 		s.Wide, s.Rand = w.gen.OffsetState()
 	}
-	if err := os.WriteFile(w.statePath(), s.Encode(), 0o644); err != nil {
+	if err := os.WriteFile(statePath(&w.r.cfg, w.job), s.Encode(), 0o644); err != nil {
 		return fmt.Errorf("verify_state_save: %w", err)
 	}
 	return nil
