@@ -19,6 +19,7 @@ func (w *worker) submit() bool {
 			w.locks.lock(rest)
 		}
 		n, err := w.eng.Submit(rest)
+		now := w.stampNow() // before any call that could yield
 		if w.locks != nil {
 			w.locks.unlock()
 		}
@@ -28,7 +29,7 @@ func (w *worker) submit() bool {
 				depth = 1 // of each thread
 			}
 			w.st.MarkDepth(depth, uint64(n))
-			w.issuedNow(rest[:n])
+			w.issuedNow(rest[:n], now)
 			l.inflight += n
 			l.lastOp = rest[n-1].Op
 			rest = rest[n:]
@@ -50,14 +51,13 @@ func (w *worker) submit() bool {
 	return true
 }
 
-// issuedNow stamps the I/Os of one submit and records their submission latencies. The rest of a short transfer has had
-// its own already. What the engine did at once has none: as in fio, all of its time is completion latency.
-func (w *worker) issuedNow(ios []*engines.IO) {
+// issuedNow stamps the I/Os of one submit, which ended now, and records their submission latencies. The rest of a short
+// transfer has had its own already. What the engine did at once has none: as in fio, all of its time is completion latency.
+func (w *worker) issuedNow(ios []*engines.IO, now int64) {
 	w.st.MarkSubmit(len(ios))
 	if w.off != nil {
 		return // its threads stamp
 	}
-	now := w.stampNow()
 	slat := w.loop.slat && !w.ramping
 	if slat && w.loop.batches.finish {
 		w.issuedAll(ios, now)

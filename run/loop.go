@@ -5,6 +5,7 @@ import (
 
 	"fiord/clock"
 	"fiord/engines"
+	"fiord/internal/sys"
 	"fiord/job"
 	"fiord/workload"
 )
@@ -227,14 +228,21 @@ func (w *worker) stampNow() int64 {
 //go:nosplit
 func (w *worker) stamp(last int64) int64 {
 	l := &w.loop
-	if l.stamps {
-		return clock.Now()
+	if !l.stamps {
+		if l.ticks++; l.ticks&15 != 0 {
+			return last
+		}
 	}
-	if l.ticks++; l.ticks&15 == 0 {
-		return clock.Now()
+	now := clock.Now()
+	if now-last > longCall && !w.yields.Load() {
+		sys.StayOn()
 	}
-	return last
+	return now
 }
+
+// longCall is how many ns have passed since the last stamp if the thread may have slept in the kernel. Then it is worth
+// the look whether the runtime has asked it to yield meanwhile: most of such requests come while it sleeps.
+const longCall = 10_000
 
 // passAsync is the loop of engines that complete later: fill a batch, submit it, reap when the queue is full.
 func (w *worker) passAsync() {

@@ -47,10 +47,19 @@ func (r *runner) collectGarbage() {
 		case <-look.C:
 		}
 		if moving := r.moving(progress); heap() > limit && moving {
+			r.yield(true)
 			runtime.GC()
+			r.yield(false)
 			live := heap()
 			limit = live + max(garbageLimit, live/2)
 		}
+	}
+}
+
+// yield tells the workers whether they are to yield when the runtime asks them to, as a collection does.
+func (r *runner) yield(on bool) {
+	for _, w := range r.workers {
+		w.yields.Store(on)
 	}
 }
 

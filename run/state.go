@@ -74,6 +74,7 @@ type published struct {
 	_                [64]byte
 	state            atomic.Uint32
 	stop             atomic.Bool   // end in order
+	yields           atomic.Bool   // the worker yields when the runtime asks it to
 	want             atomic.Uint32 // a generation: the helper wants a copy of the statistics
 	epoch            atomic.Int64  // clock.Now when the measured part began; 0 before
 	bytes            [job.NDirs]atomic.Uint64
