@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,8 +25,11 @@ type verifier struct {
 
 	// What is looked at for each I/O is copied from the options: they are on other pages, which cost time after a system call.
 	backlog   uint64 // verify_backlog
+	timeBased bool   // time_based
 	trimming  bool   // trim_backlog and trim_percentage
 	keep      bool   // writes are recorded in the history
+	marks     bool   // writes that have not completed are marked there: I/Os are in flight while others are prepared
+	saves     bool   // the state is to be saved
 	replay    bool   // experimental_verify: the generator repeats the writes, there is no history
 	serial    bool   // writes that overlap what is in flight wait
 	readsOnly bool   // the job only reads: every read is checked
@@ -68,14 +72,18 @@ const (
 // verifiedIO is what the verifier knows of an I/O beyond engines.IO.
 type verifiedIO struct {
 	role         role
-	listed       bool // a check that comes from the history, not from the generator
-	trimmed      bool // it must read zeroes
-	bad          bool // the check found it so
-	piece        *piece
+	listed       bool  // a check that comes from the history, not from the generator
+	trimmed      bool  // it must read zeroes
+	bad          bool  // the check found it so
+	kept         bool  // the history has it, unless it has left
 	offset       int64 // of the whole, while IO.Offset may be that of a rest
 	number, seed uint64
 	filled       int // bytes of the buffer that hold the pattern
-	block        verify.Block
+}
+
+// piece is what u is, or is about, in the history.
+func (x *verifiedIO) piece(u *engines.IO) piece {
+	return newPiece(u.FileIndex, x.offset, u.Len, x.number, x.seed)
 }
 
 // newVerifier prepares the verification of the worker's job; nil: it verifies nothing.
@@ -90,7 +98,7 @@ func newVerifier(w *worker) (*verifier, error) {
 	}
 	v := &verifier{
 		w: w, scheme: s, rand: *workload.StreamRand(j, workload.VerifyStream), trimRand: *workload.StreamRand(j, workload.TrimStream),
-		readsOnly: !j.RW.Write, lastOp: engines.Sync, backlog: j.VerifyBacklog,
+		readsOnly: !j.RW.Write, lastOp: engines.Sync, backlog: j.VerifyBacklog, timeBased: j.TimeBased,
 		trimming: j.TrimBacklog > 0 && j.TrimPercentage > 0,
 	}
 	v.checks = newChecker(v, s)
@@ -101,6 +109,10 @@ func newVerifier(w *worker) (*verifier, error) {
 	sorted := overwrites(j) || j.VerifyOnly && j.VerifyStateLoad && j.Loops > 1
 	v.serial = j.SerializeOverlap || (sorted || j.RW.Trim && j.RW.Write) && !w.drv.Traits.Sync
 	v.hist = newHistory(sorted)
+	v.saves = j.VerifyStateSave && j.RW.Write && !j.VerifyOnly
+	if n := max(j.MaxBS[0], j.MaxBS[1], j.MaxBS[2]); n > maxLength {
+		return nil, fmt.Errorf("verify=%s: a block of %d bytes is too long", j.Verify, n)
+	}
 	v.refill = !s.Checks() && w.filler != nil && w.filler.PerIO() &&
 		(j.IsSet("refill_buffers") || j.BufferCompressPercentage > 0 || j.DedupePercentage > 0)
 	return v, nil
@@ -123,6 +135,10 @@ func overwrites(j *job.Job) bool {
 // start is called when the I/Os exist.
 func (v *verifier) start() error {
 	v.compare = comparesAt(v.w.eng)
+	v.marks = v.w.doer == nil
+	if s := v.w.set; s != nil && len(s.Files) > maxFiles {
+		return fmt.Errorf("verify=%s: %d files are too many", v.w.job.Verify, len(s.Files))
+	}
 	v.ios = make([]verifiedIO, len(v.w.loop.ios))
 	v.inFlight = make([]atomic.Uint64, len(v.ios))
 	for i := range v.inFlight {

@@ -20,9 +20,16 @@ const (
 	flagListed  = 1 << 7
 )
 
-// block is what u must have read into buf.
-func (v *verifier) block(u *engines.IO, x *verifiedIO, buf []byte) verify.Block {
-	b := verify.Block{Buf: buf, File: u.File.Name, Offset: x.offset, Seed: x.seed, NumberIO: x.number, Time: u.Start, Flags: flagCurrent}
+// block is what u writes or must have read into buf; it holds until the next call.
+func (c *checker) block(u *engines.IO, x *verifiedIO, buf []byte) *verify.Block {
+	b := &c.at
+	if len(buf) != len(b.Buf) || len(buf) > 0 && &buf[0] != &b.Buf[0] {
+		b.Buf = buf // seldom at a depth of 1, and a store of a pointer costs more than the look
+	}
+	if c.file != u.File {
+		c.file, b.File = u.File, u.File.Name
+	}
+	b.Offset, b.Seed, b.NumberIO, b.Time, b.Flags = x.offset, x.seed, x.number, u.Start, flagCurrent
 	if x.listed {
 		b.Flags |= flagListed
 	}
@@ -33,26 +40,32 @@ func (v *verifier) block(u *engines.IO, x *verifiedIO, buf []byte) verify.Block 
 type checker struct {
 	v      *verifier
 	scheme *verify.Scheme
-	x      *verifiedIO // being checked
+	at     verify.Block  // the one in hand
+	file   *engines.File // its file
 	found  func(*verify.Failure)
+	fake   bool // the engine moves no data, or there is nothing to check
+	zeroes bool // what was trimmed must read back as zeroes
 }
 
 func newChecker(v *verifier, s *verify.Scheme) *checker {
-	c := &checker{v: v, scheme: s}
+	c := &checker{v: v, scheme: s, fake: v.w.drv.Traits.FakeIO || !s.Checks(), zeroes: v.w.job.TrimVerifyZero}
 	c.found = c.show
 	return c
 }
 
-// check holds the block of x against what was written, and notes in x when it is bad.
-func (c *checker) check(x *verifiedIO) {
-	c.x = x
+// check holds what u has read against what was written, and notes when it is bad.
+func (c *checker) check(u *engines.IO) {
+	x := &c.v.ios[u.Index]
 	x.bad = false
+	if c.fake {
+		return
+	}
+	b := c.block(u, x, c.v.w.loop.full(u)[:u.Len])
 	switch {
-	case c.v.w.drv.Traits.FakeIO || !c.scheme.Checks():
 	case !x.trimmed:
-		x.bad = c.scheme.Check(&x.block, c.found)
-	case c.v.w.job.TrimVerifyZero:
-		if f := verify.CheckZero(&x.block); f != nil {
+		x.bad = c.scheme.Check(b, c.found)
+	case c.zeroes:
+		if f := verify.CheckZero(b); f != nil {
 			x.bad = true
 			c.found(f)
 		}
@@ -68,7 +81,7 @@ func (c *checker) show(f *verify.Failure) {
 	if !w.job.VerifyDump || f.Kind == verify.TypeMismatch || f.Kind == verify.NotZero {
 		return
 	}
-	got, want := c.scheme.Dump(&c.x.block, f)
+	got, want := c.scheme.Dump(&c.at, f)
 	if f.Kind.IsHeader() {
 		c.dump(got, f, "hdr_fail")
 		return
@@ -155,7 +168,7 @@ func (a *asyncChecks) run(c *checker, ready chan<- error) {
 	}
 	ready <- err
 	for u := range a.queue {
-		c.check(&a.v.ios[u.Index])
+		c.check(u)
 		a.back <- u
 	}
 }

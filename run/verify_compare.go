@@ -14,7 +14,7 @@ func (v *verifier) expect(u *engines.IO, x *verifiedIO) {
 	if !v.compare || x.trimmed {
 		return
 	}
-	x.block = v.block(u, x, u.Buf)
-	v.scheme.Fill(&x.block)
+	b := v.checks.block(u, x, u.Buf)
+	v.scheme.Fill(b)
 	u.Compare = true
 }

@@ -1,276 +1,251 @@
 package run
 
-// piece is a write that is to be verified (fio's io_piece).
+// piece is a write that is to be verified (fio's io_piece). There may be hundreds of millions of them, so it is small and has
+// no pointer that the garbage collector would follow.
 type piece struct {
-	file         int32
-	inFlight     bool // the write, or the trim of it, has not completed
-	trimmed      bool // it must read back as zeroes
-	listed       bool // it is in the history
-	forTrim      bool // it waits to be trimmed
-	queued       bool // the queue of trims refers to it, though it may have left the history
-	length       int
 	offset       int64
 	number, seed uint64
-
-	prev, next *piece   // of the list
-	up         []*piece // of the skip list
+	bits         uint64 // from the top: file, length, marks
 }
 
+// What may be said of a piece.
+const (
+	inFlight  = 1 << iota // the write, or the trim of it, has not completed
+	isTrimmed             // it must read back as zeroes
+	forTrim               // it waits to be trimmed
+	isGone                // it has left the list
+)
+
+const (
+	markBits   = 4
+	lengthBits = 35
+	maxLength  = 1<<lengthBits - 1
+	fileShift  = markBits + lengthBits
+	maxFiles   = 1 << (64 - fileShift)
+)
+
+func newPiece(file int32, offset int64, length int, number, seed uint64) piece {
+	return piece{offset: offset, number: number, seed: seed, bits: uint64(file)<<fileShift | uint64(length)<<markBits}
+}
+
+func (p *piece) file() int              { return int(p.bits >> fileShift) }
+func (p *piece) length() int            { return int(p.bits >> markBits & maxLength) }
+func (p *piece) end() int64             { return p.offset + int64(p.length()) }
+func (p *piece) is(mark uint64) bool    { return p.bits&mark != 0 }
+func (p *piece) mark(m uint64)          { p.bits |= m }
+func (p *piece) unmark(m uint64)        { p.bits &^= m }
+func (p *piece) sameFile(q *piece) bool { return (p.bits^q.bits)>>fileShift == 0 }
+
 func (p *piece) before(q *piece) bool {
-	return p.file < q.file || p.file == q.file && p.offset < q.offset
+	if p.sameFile(q) {
+		return p.offset < q.offset
+	}
+	return p.bits>>fileShift < q.bits>>fileShift
 }
 
 func (p *piece) overlaps(q *piece) bool {
-	return p.file == q.file && p.offset < q.offset+int64(q.length) && q.offset < p.offset+int64(p.length)
+	return p.sameFile(q) && p.offset < q.end() && q.offset < p.end()
+}
+
+// covers reports whether p and q are the same bytes.
+func (p *piece) covers(q *piece) bool {
+	return p.offset == q.offset && (p.bits^q.bits)>>markBits == 0
 }
 
 // history is what a pass has written and not verified yet: in the order of the writes where no two of them can overlap,
-// else sorted by place, each write replacing those that it overlaps.
+// else sorted by place, each write replacing those that it overlaps. Who wants a piece later keeps a copy of it and asks
+// for it by that.
 type history struct {
-	sorted bool
-	n      int
-	head   piece // of the ring of the list
-	tree   skipList
+	sorted  bool
+	n       int
+	forTrim int // pieces that wait to be trimmed
+	tree    tree
+	list    list
 
-	trims    []*piece // pieces to be trimmed, oldest first; those that have left the history are passed over
+	trims    []piece // pieces to be trimmed, oldest first; those that have left the history are passed over
 	trimFrom int
-	forTrim  int
-
-	spare []*piece
 }
 
 func newHistory(sorted bool) *history {
 	h := &history{sorted: sorted}
-	h.head.prev, h.head.next = &h.head, &h.head
 	h.tree.init()
 	return h
 }
 
-// pieceChunk is how many pieces are allocated at once.
-const pieceChunk = 256
-
-// piece is a fresh piece.
-func (h *history) piece() *piece {
-	if len(h.spare) == 0 {
-		chunk := make([]piece, pieceChunk)
-		for i := range chunk {
-			h.spare = append(h.spare, &chunk[i])
-		}
-	}
-	p := h.spare[len(h.spare)-1]
-	h.spare = h.spare[:len(h.spare)-1]
-	*p = piece{up: p.up[:0]}
-	return p
-}
-
-// recycle takes back a piece that nothing refers to any more.
-func (h *history) recycle(p *piece) {
-	if !p.listed && !p.inFlight && !p.queued {
-		h.spare = append(h.spare, p)
-	}
-}
-
 // add records a write.
-func (h *history) add(p *piece) {
-	p.listed = true
+func (h *history) add(p piece) {
 	h.n++
 	if !h.sorted {
-		p.prev, p.next = h.head.prev, &h.head
-		p.prev.next, h.head.prev = p, p
+		h.list.push(p)
 		return
 	}
-	h.evict(p)
-	h.tree.insert(p)
+	t := &h.tree
+	if t.append(&p) {
+		return
+	}
+	if q := t.following(); q != nil && q.covers(&p) {
+		h.left(q)
+		*q = p
+		t.i++
+		return
+	}
+	h.insert(&p)
+}
+
+// insert replaces in the tree what p overwrites.
+func (h *history) insert(p *piece) {
+	t := &h.tree
+	l, i := t.find(p)
+	if i < l.hi && l.pieces[i].covers(p) {
+		h.left(&l.pieces[i])
+		l.pieces[i] = *p
+		t.l, t.i = l, i
+		return
+	}
+	if overlapped(l, i, p) != nil {
+		h.evict(p)
+		l, i = t.find(p)
+	}
+	t.insert(l, i, p)
 }
 
 // evict drops what p overwrites.
 func (h *history) evict(p *piece) {
-	for q := h.tree.overlapping(p); q != nil; q = h.tree.overlapping(p) {
-		h.remove(q)
-		h.recycle(q)
+	for {
+		l, i := h.tree.find(p)
+		q := overlapped(l, i, p)
+		if q == nil {
+			return
+		}
+		old := *q // removing it moves others to where it was
+		h.left(&old)
+		h.tree.remove(&old)
 	}
+}
+
+// left counts a piece that leaves the history.
+func (h *history) left(p *piece) {
+	h.n--
+	h.noTrim(p)
 }
 
 // forget drops what a write of unknown outcome may have hit.
-func (h *history) forget(p *piece) {
+func (h *history) forget(p piece) {
 	if h.sorted {
-		h.evict(p)
+		h.evict(&p)
 		return
 	}
-	for q := h.head.next; q != &h.head; {
-		next := q.next
-		if q.overlaps(p) {
-			h.remove(q)
-			h.recycle(q)
+	for i := range h.list.n {
+		if q := h.list.at(i); !q.is(isGone) && q.overlaps(&p) {
+			h.left(q)
+			q.mark(isGone)
 		}
-		q = next
 	}
+	h.list.trim()
+}
+
+// at is the piece that p is a copy of; nil: it has left the history. It holds until the history changes.
+func (h *history) at(p piece) *piece {
+	var q *piece
+	if h.sorted {
+		q = h.tree.at(&p)
+	} else {
+		q = h.list.find(p.number)
+	}
+	if q == nil || q.number != p.number || q.is(isGone) {
+		return nil
+	}
+	return q
 }
 
 // remove takes p out of the history if it is there.
-func (h *history) remove(p *piece) {
-	if !p.listed {
+func (h *history) remove(p piece) {
+	q := h.at(p)
+	if q == nil {
 		return
 	}
-	p.listed = false
-	h.n--
-	h.noTrim(p)
+	h.left(q)
 	if h.sorted {
-		h.tree.remove(p)
+		h.tree.remove(&p)
 		return
 	}
-	p.prev.next, p.next.prev = p.next, p.prev
-	p.prev, p.next = nil, nil
+	q.mark(isGone)
+	h.list.trim()
 }
 
-// take removes the piece to verify next; nil: none whose write has completed.
-func (h *history) take() *piece {
-	p := h.head.next
-	if h.sorted {
-		for p = h.tree.first(); p != nil && p.inFlight; {
-			p = p.up[0]
-		}
-		if p == nil {
-			return nil
-		}
-	} else if p == &h.head || p.inFlight {
-		return nil
+// take removes the piece to verify next; false: none whose write has completed.
+func (h *history) take() (piece, bool) {
+	if h.n == 0 {
+		return piece{}, false
 	}
-	h.remove(p)
-	return p
+	if !h.sorted {
+		p := *h.list.at(0) // trim leaves none there that is gone
+		if p.is(inFlight) {
+			return piece{}, false
+		}
+		h.left(&p)
+		h.list.pop()
+		h.list.trim()
+		return p, true
+	}
+	l := h.tree.first
+	i := l.lo
+	for l.pieces[i].is(inFlight) {
+		if i++; i == l.hi {
+			if l = l.next; l == nil {
+				return piece{}, false
+			}
+			i = l.lo
+		}
+	}
+	p := l.pieces[i]
+	h.left(&p)
+	if i == l.lo && l.hi-l.lo > 1 {
+		l.lo++
+	} else {
+		h.tree.remove(&p)
+	}
+	return p, true
 }
 
 // clear drops everything, at the start of a pass. Nothing is in flight.
 func (h *history) clear() {
-	for h.n > 0 {
-		p := h.head.next
-		if h.sorted {
-			p = h.tree.first()
-		}
-		p.inFlight = false
-		h.remove(p)
-		h.recycle(p)
+	if h.n > 0 {
+		h.tree.init()
+		h.list = list{}
 	}
-	for _, p := range h.trims[h.trimFrom:] {
-		p.queued = false
-	}
-	h.trims, h.trimFrom, h.forTrim = h.trims[:0], 0, 0
+	h.n, h.forTrim, h.trims, h.trimFrom = 0, 0, h.trims[:0], 0
 }
 
-// queueTrim marks p to be trimmed later.
-func (h *history) queueTrim(p *piece) {
-	p.forTrim, p.queued = true, true
+// queueTrim marks p, which is in the history, to be trimmed later.
+func (h *history) queueTrim(p piece) {
+	h.at(p).mark(forTrim)
 	h.forTrim++
 	h.trims = append(h.trims, p)
 }
 
 func (h *history) noTrim(p *piece) {
-	if p.forTrim {
-		p.forTrim = false
+	if p.is(forTrim) {
+		p.unmark(forTrim)
 		h.forTrim--
 	}
 }
 
-// nextTrim is the piece to trim next, taken out of the queue; nil: none whose write has completed.
-func (h *history) nextTrim() *piece {
+// nextTrim is the piece to trim next, taken out of the queue but not of the history; false: none whose write has completed.
+func (h *history) nextTrim() (piece, bool) {
 	for h.trimFrom < len(h.trims) {
-		p := h.trims[h.trimFrom]
-		if p.forTrim && p.inFlight {
-			return nil
+		q := h.at(h.trims[h.trimFrom])
+		if q != nil && q.is(forTrim) && q.is(inFlight) {
+			return piece{}, false
 		}
-		p.queued = false
-		h.trims[h.trimFrom] = nil
 		h.trimFrom++
 		if h.trimFrom == len(h.trims) {
 			h.trims, h.trimFrom = h.trims[:0], 0
 		}
-		if p.forTrim {
-			h.noTrim(p)
-			return p
-		}
-		h.recycle(p) // it has left the history meanwhile, and only the queue held it
-	}
-	return nil
-}
-
-// maxLevel bounds the skip list: enough for 4^16 pieces.
-const maxLevel = 16
-
-// skipList holds pieces that do not overlap, sorted by place.
-type skipList struct {
-	head  piece
-	level int
-	rnd   uint64
-}
-
-func (l *skipList) init() {
-	l.head.up = make([]*piece, maxLevel)
-	l.level = 1
-	l.rnd = 1
-}
-
-func (l *skipList) first() *piece { return l.head.up[0] }
-
-// find stores in path the last piece before p on each level.
-func (l *skipList) find(p *piece, path *[maxLevel]*piece) {
-	at := &l.head
-	for i := l.level - 1; i >= 0; i-- {
-		for next := at.up[i]; next != nil && next.before(p); next = at.up[i] {
-			at = next
-		}
-		path[i] = at
-	}
-}
-
-// overlapping is a piece that p overlaps; nil: none.
-func (l *skipList) overlapping(p *piece) *piece {
-	var path [maxLevel]*piece
-	l.find(p, &path)
-	if q := path[0]; q != &l.head && q.overlaps(p) {
-		return q
-	}
-	if q := path[0].up[0]; q != nil && q.overlaps(p) {
-		return q
-	}
-	return nil
-}
-
-func (l *skipList) insert(p *piece) {
-	var path [maxLevel]*piece
-	l.find(p, &path)
-	level := l.height()
-	for ; l.level < level; l.level++ {
-		path[l.level] = &l.head
-	}
-	p.up = p.up[:0]
-	for i := range level {
-		p.up = append(p.up, path[i].up[i])
-		path[i].up[i] = p
-	}
-}
-
-// height draws the number of levels of a piece: each one more has a chance of a quarter.
-func (l *skipList) height() int {
-	l.rnd ^= l.rnd << 13
-	l.rnd ^= l.rnd >> 7
-	l.rnd ^= l.rnd << 17
-	n := 1
-	for r := l.rnd; r&3 == 0 && n < maxLevel; r >>= 2 {
-		n++
-	}
-	return n
-}
-
-func (l *skipList) remove(p *piece) {
-	var path [maxLevel]*piece
-	l.find(p, &path)
-	for i := range p.up {
-		if path[i].up[i] == p {
-			path[i].up[i] = p.up[i]
+		if q != nil && q.is(forTrim) {
+			h.noTrim(q)
+			return *q, true
 		}
 	}
-	for l.level > 1 && l.head.up[l.level-1] == nil {
-		l.level--
-	}
-	p.up = p.up[:0]
+	return piece{}, false
 }

@@ -181,15 +181,19 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 	case roleWrite:
 		if !good || missing > 0 { // a short write after which the job ended is not there either
 			v.lose(u, x)
-		} else {
+		} else if v.saves {
 			v.inFlight[u.Index].Store(verify.NoNumber)
 		}
-		v.wrote(x, good && missing == 0)
+		v.wrote(u, x, good && missing == 0)
 	case roleTrim:
-		if p := x.piece; p != nil {
-			p.inFlight = false
-			p.trimmed = p.trimmed && good
-			v.hist.recycle(p)
+		if !x.kept {
+			break
+		}
+		if p := v.hist.at(x.piece(u)); p != nil {
+			p.unmark(inFlight)
+			if !good {
+				p.unmark(isTrimmed)
+			}
 		}
 	case roleSync:
 		if good {
@@ -203,33 +207,31 @@ func (v *verifier) complete(u *engines.IO, now int64) fate {
 		return ioDone
 	}
 	x.filled = 0
-	buf := w.loop.full(u)[:u.Len]
 	if missing > 0 {
+		buf := w.loop.full(u)[:u.Len]
 		clear(buf[u.Len-missing:]) // whatever an earlier I/O has left there was not read now
 	}
-	x.block = v.block(u, x, buf)
 	if v.async != nil {
 		u.User = 0
 		v.async.check(u)
 		return ioHeld
 	}
-	v.checks.check(x)
+	v.checks.check(u)
 	v.judge(x)
 	return ioDone
 }
 
 // wrote notes how a write ended: what has failed or is not all there is not read back.
-func (v *verifier) wrote(x *verifiedIO, good bool) {
-	p := x.piece
-	if p == nil {
-		return
+func (v *verifier) wrote(u *engines.IO, x *verifiedIO, good bool) {
+	switch {
+	case !x.kept:
+	case !good:
+		v.hist.remove(x.piece(u))
+	case v.marks:
+		if p := v.hist.at(x.piece(u)); p != nil {
+			p.unmark(inFlight)
+		}
 	}
-	p.inFlight = false
-	if !good {
-		v.hist.remove(p)
-	}
-	v.hist.recycle(p)
-	x.piece = nil
 }
 
 // release tells the generator of an I/O that it counts as in flight.

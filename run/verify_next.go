@@ -12,90 +12,87 @@ func (v *verifier) next(u *engines.IO) workload.Verdict {
 		if v.replay {
 			return v.nextReplay(u)
 		}
-		for p := v.hist.take(); p != nil; p = v.hist.take() {
+		for p, ok := v.hist.take(); ok; p, ok = v.hist.take() {
 			if !v.stopsAt(p.number) {
 				return v.loadCheck(u, p)
 			}
-			v.hist.recycle(p)
 		}
 		return workload.End
 	}
-	if p := v.nextBacklog(); p != nil {
-		return v.loadCheck(u, p)
-	}
-	if p := v.nextTrim(); p != nil {
-		return v.loadTrim(u, p)
+	if v.backlog > 0 && v.hist.n > 0 {
+		if p, ok := v.nextBacklog(); ok {
+			return v.loadCheck(u, p)
+		}
 	}
 	if v.trims() {
+		if p, ok := v.nextTrim(); ok {
+			return v.loadTrim(u, p)
+		}
 		v.w.gen.Beyond(v.hist.forTrim > 0)
 	}
 	return v.nextOwn(u)
 }
 
-// nextBacklog is the piece to check now while the job still writes (verify_backlog); nil: none.
-func (v *verifier) nextBacklog() *piece {
-	backlog := v.backlog
-	if backlog == 0 || v.hist.n == 0 {
-		return nil
-	}
+// nextBacklog is the piece to check now while the job still writes (verify_backlog); false: none.
+func (v *verifier) nextBacklog() (piece, bool) {
 	if v.batch == 0 {
-		if uint64(v.hist.n)%backlog != 0 || v.lastOp == engines.Read || v.passDone() {
-			return nil
+		if v.lastOp == engines.Read || uint64(v.hist.n)%v.backlog != 0 || v.passDone() {
+			return piece{}, false
 		}
 		if v.batch = v.w.job.VerifyBacklogBatch; v.batch == 0 {
-			v.batch = int(backlog)
+			v.batch = int(v.backlog)
 		}
 	}
 	if v.passDone() {
-		return nil
+		return piece{}, false
 	}
-	p := v.hist.take()
-	if p != nil {
+	p, ok := v.hist.take()
+	if ok {
 		v.batch--
 	}
-	return p
+	return p, ok
 }
 
 // passDone reports whether fio would leave its loop before it looks for another I/O.
 func (v *verifier) passDone() bool {
-	return !v.w.job.TimeBased && v.w.gen.Exhausted() && v.hist.forTrim == 0
+	return !v.timeBased && v.w.gen.Exhausted() && v.hist.forTrim == 0
 }
 
-// nextTrim is the piece to trim now (trim_backlog); nil: none.
-func (v *verifier) nextTrim() *piece {
+// nextTrim is the piece to trim now (trim_backlog); false: none.
+func (v *verifier) nextTrim() (piece, bool) {
 	if !v.trims() || v.hist.forTrim == 0 {
 		v.trimBatch = 0
-		return nil
+		return piece{}, false
 	}
 	started := v.trimBatch > 0
 	if !started && (uint64(v.hist.n)%v.w.job.TrimBacklog != 0 || v.lastOp == engines.Trim) {
-		return nil
+		return piece{}, false
 	}
-	p := v.hist.nextTrim()
+	p, ok := v.hist.nextTrim()
 	switch {
-	case started && p != nil:
+	case started && ok:
 		v.trimBatch--
 	case started:
 		v.trimBatch = 0
-	case p != nil:
+	case ok:
 		if v.trimBatch = v.w.job.TrimBacklogBatch; v.trimBatch == 0 {
 			v.trimBatch = int(v.w.job.TrimBacklog)
 		}
 		v.trimBatch--
 	}
-	return p
+	return p, ok
 }
 
-// loadCheck sets u to read p back. p goes out of use.
-func (v *verifier) loadCheck(u *engines.IO, p *piece) workload.Verdict {
+// loadCheck sets u to read p back.
+func (v *verifier) loadCheck(u *engines.IO, p piece) workload.Verdict {
 	w := v.w
-	if err := v.openFor(int(p.file)); err != nil {
+	if err := v.openFor(p.file()); err != nil {
 		return workload.End
 	}
-	w.load(u, &workload.Req{Op: engines.Read, File: int(p.file), Offset: p.offset, Len: p.length})
+	v.req[0] = workload.Req{Op: engines.Read, File: p.file(), Offset: p.offset, Len: p.length()}
+	w.load(u, &v.req[0])
 	x := &v.ios[u.Index]
-	*x = verifiedIO{role: roleCheck, listed: true, trimmed: p.trimmed, offset: p.offset, number: p.number, seed: p.seed}
-	v.hist.recycle(p)
+	*x = verifiedIO{role: roleCheck, listed: true, trimmed: p.is(isTrimmed), offset: p.offset, number: p.number, seed: p.seed}
 	v.expect(u, x)
 	u.Start = w.stampNow()
 	v.countOther(u)
@@ -103,20 +100,18 @@ func (v *verifier) loadCheck(u *engines.IO, p *piece) workload.Verdict {
 }
 
 // loadTrim sets u to trim p, which stays in the history when it is to read back as zeroes.
-func (v *verifier) loadTrim(u *engines.IO, p *piece) workload.Verdict {
+func (v *verifier) loadTrim(u *engines.IO, p piece) workload.Verdict {
 	w := v.w
-	if err := v.openFor(int(p.file)); err != nil {
+	if err := v.openFor(p.file()); err != nil {
 		return workload.End
 	}
-	w.load(u, &workload.Req{Op: engines.Trim, File: int(p.file), Offset: p.offset, Len: p.length})
+	w.load(u, &workload.Req{Op: engines.Trim, File: p.file(), Offset: p.offset, Len: p.length()})
 	x := &v.ios[u.Index]
-	*x = verifiedIO{role: roleTrim, offset: p.offset, number: p.number, filled: x.filled}
-	if w.job.TrimVerifyZero {
-		p.inFlight, p.trimmed = true, true
-		x.piece = p
+	*x = verifiedIO{role: roleTrim, offset: p.offset, number: p.number, filled: x.filled, kept: w.job.TrimVerifyZero}
+	if x.kept {
+		v.hist.at(p).mark(inFlight | isTrimmed)
 	} else {
 		v.hist.remove(p)
-		v.hist.recycle(p)
 	}
 	u.Start = w.stampNow()
 	v.countOther(u)
@@ -161,7 +156,7 @@ func (v *verifier) nextOwn(u *engines.IO) workload.Verdict {
 		if n == 0 {
 			return verdict
 		}
-		if p := w.zones.takeInstead(); p != nil {
+		if p, ok := w.zones.takeInstead(); ok {
 			w.gen.Completed(v.req[0].File)
 			return v.loadCheck(u, p)
 		}
@@ -207,8 +202,10 @@ func (v *verifier) nextOwn(u *engines.IO) workload.Verdict {
 func (v *verifier) write(u *engines.IO, x *verifiedIO) bool {
 	x.role, x.number = roleWrite, v.issued
 	v.issued++
-	v.inFlight[u.Index].Store(x.number) // before it counts as issued
-	v.numbered.Store(v.issued)
+	if v.saves {
+		v.inFlight[u.Index].Store(x.number) // before it counts as issued
+		v.numbered.Store(v.issued)
+	}
 	if v.w.stopping() {
 		v.lose(u, x)
 		return false
@@ -216,19 +213,23 @@ func (v *verifier) write(u *engines.IO, x *verifiedIO) bool {
 	if v.scheme.Random() {
 		x.seed = v.rand.NextSeed()
 	}
-	x.block = verify.Block{Buf: u.Buf, File: u.File.Name, Offset: u.Offset, Seed: x.seed, NumberIO: x.number, Time: u.Start}
+	b := v.checks.block(u, x, u.Buf)
 	switch {
 	case v.refill:
 		v.w.filler.Fill(u)
 	case v.scheme.Steady() && x.filled >= len(u.Buf):
-		v.scheme.Head(&x.block)
+		v.scheme.Head(b)
 	default:
-		v.scheme.Fill(&x.block)
+		v.scheme.Fill(b)
 		x.filled = len(u.Buf)
 	}
 	if v.keep {
-		x.piece = v.record(u, x.number, x.seed)
-		x.piece.inFlight = true
+		x.kept = true
+		p := x.piece(u)
+		if v.marks {
+			p.mark(inFlight)
+		}
+		v.record(p)
 	}
 	return true
 }
@@ -242,14 +243,11 @@ func (v *verifier) lose(u *engines.IO, x *verifiedIO) {
 }
 
 // record adds a write to the history.
-func (v *verifier) record(u *engines.IO, number, seed uint64) *piece {
-	p := v.hist.piece()
-	p.file, p.offset, p.length, p.number, p.seed = u.FileIndex, u.Offset, u.Len, number, seed
+func (v *verifier) record(p piece) {
 	v.hist.add(p)
 	if v.trims() && v.drawTrim() {
 		v.hist.queueTrim(p)
 	}
-	return p
 }
 
 // drawTrim decides whether a write is trimmed later, as fio draws it.

@@ -103,13 +103,13 @@ func (v *verifier) dryPasses() bool {
 func (v *verifier) dryRun() bool {
 	w := v.w
 	for !w.stopping() {
-		if p := v.nextTrim(); p != nil {
-			p.trimmed = w.job.TrimVerifyZero
-			v.countDry(engines.Trim, p.length)
-			if !p.trimmed {
+		if p, ok := v.nextTrim(); ok {
+			if w.job.TrimVerifyZero {
+				v.hist.at(p).mark(isTrimmed)
+			} else {
 				v.hist.remove(p)
-				v.hist.recycle(p)
 			}
+			v.countDry(engines.Trim, p.length())
 			continue
 		}
 		if v.trims() {
@@ -178,20 +178,16 @@ func (v *verifier) recordDry(r *workload.Req) {
 	if !v.keep {
 		return
 	}
-	u := engines.IO{FileIndex: int32(r.File), Offset: r.Offset, Len: r.Len}
 	if v.skips(number) {
 		v.lost(r)
 		return
 	}
-	v.record(&u, number, seed)
+	v.record(newPiece(int32(r.File), r.Offset, r.Len, number, seed))
 }
 
 // lost takes out of the history what a write or trim that may or may not have been done overlaps.
 func (v *verifier) lost(r *workload.Req) {
-	p := v.hist.piece()
-	p.file, p.offset, p.length = int32(r.File), r.Offset, r.Len
-	v.hist.forget(p)
-	v.hist.recycle(p)
+	v.hist.forget(newPiece(int32(r.File), r.Offset, r.Len, 0, 0))
 }
 
 // trimmed takes out of the history what the job itself trims. Where it writes no block twice it trims none that it has

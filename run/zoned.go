@@ -15,12 +15,13 @@ import (
 // zones end here, and what a finished I/O held is given back.
 type zones struct {
 	*zoned.Job
-	w       *worker
-	inner   engines.Engine
-	sync    engines.SyncEngine
-	appends engines.ZoneAppender // not nil: writes are zone appends
-	ended   []*engines.IO        // trims that are done
-	instead *piece               // to be verified in place of the I/O that the generator gave last
+	w          *worker
+	inner      engines.Engine
+	sync       engines.SyncEngine
+	appends    engines.ZoneAppender // not nil: writes are zone appends
+	ended      []*engines.IO        // trims that are done
+	instead    piece                // to be verified in place of the I/O that the generator gave last
+	hasInstead bool
 }
 
 // newZones makes the zones of the worker's job; nil: it has none.
@@ -66,12 +67,12 @@ func (z *zones) check() (offset, length uint64, ok bool) {
 	if v == nil || v.checking {
 		return 0, 0, false
 	}
-	p := v.hist.take()
-	if p == nil {
+	p, ok := v.hist.take()
+	if !ok {
 		return 0, 0, false
 	}
-	z.instead = p
-	return uint64(p.offset), uint64(p.length), true
+	z.instead, z.hasInstead = p, true
+	return uint64(p.offset), uint64(p.length()), true
 }
 
 // unverified reports whether some of what was written is still to be verified.
@@ -80,14 +81,13 @@ func (z *zones) unverified() bool {
 	return v == nil || v.checking || v.hist.n > 0 || v.batch > 0
 }
 
-// takeInstead is the piece to verify in place of what the generator gave; nil: none.
-func (z *zones) takeInstead() *piece {
-	if z == nil || z.instead == nil {
-		return nil
+// takeInstead is the piece to verify in place of what the generator gave; false: none.
+func (z *zones) takeInstead() (piece, bool) {
+	if z == nil || !z.hasInstead {
+		return piece{}, false
 	}
-	p := z.instead
-	z.instead = nil
-	return p
+	z.hasInstead = false
+	return z.instead, true
 }
 
 // stepIn puts the zones between the worker and its engine.
