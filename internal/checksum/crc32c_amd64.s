@@ -1,11 +1,12 @@
 #include "textflag.h"
 
-// func fold(p *byte, blocks int, k *[4]uint64) uint32
+// func fold(p *byte, blocks, lines int, k *[4]uint64) uint32
 // Needs AVX512F, VPCLMULQDQ and SSE4.2.
-TEXT ·fold(SB), NOSPLIT, $64-28
+TEXT ·fold(SB), NOSPLIT, $64-36
 	MOVQ p+0(FP), SI
 	MOVQ blocks+8(FP), CX
-	MOVQ k+16(FP), DX
+	MOVQ lines+16(FP), BX
+	MOVQ k+24(FP), DX
 	VBROADCASTI32X4 (DX), Z8   // by four registers
 	VBROADCASTI32X4 16(DX), Z9 // by one
 
@@ -46,6 +47,18 @@ done:
 	VPCLMULQDQ $0x00, Z9, Z2, Z4
 	VPCLMULQDQ $0x11, Z9, Z2, Z2
 	VPTERNLOGQ $0x96, Z4, Z2, Z3
+	TESTQ      BX, BX
+	JZ         last
+
+line:
+	VPCLMULQDQ $0x00, Z9, Z3, Z4
+	VPCLMULQDQ $0x11, Z9, Z3, Z3
+	VPTERNLOGQ $0x96, (SI), Z4, Z3
+	ADDQ       $64, SI
+	DECQ       BX
+	JNZ        line
+
+last:
 	VMOVDQU64  Z3, fold-64(SP)
 	VZEROUPPER
 	XORL       AX, AX
@@ -57,7 +70,7 @@ done:
 	CRC32Q     fold-24(SP), AX
 	CRC32Q     fold-16(SP), AX
 	CRC32Q     fold-8(SP), AX
-	MOVL       AX, ret+24(FP)
+	MOVL       AX, ret+32(FP)
 	RET
 
 // func words(crc uint32, p *byte, n int) uint32
@@ -78,8 +91,14 @@ eight:
 	JNZ    eight
 
 bytes:
-	TESTQ BX, BX
-	JZ    end
+	TESTQ  $4, BX
+	JZ     ones
+	CRC32L (SI), AX
+	ADDQ   $4, SI
+
+ones:
+	ANDQ $3, BX
+	JZ   end
 
 one:
 	CRC32B (SI), AX
