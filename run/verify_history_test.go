@@ -90,17 +90,19 @@ func (h *history) contents() (all []piece) {
 	return all
 }
 
-// histShapes are the ways in which jobs write: how much, in blocks of which lengths, where.
-var histShapes = []struct {
+// histShape is a way in which jobs write: how much, in blocks of which lengths, where.
+type histShape struct {
 	name   string
 	sorted bool
-	span   int // of offsets; the last writes of a pass are the first of the next one
+	span   int // of offsets; the last writes of a pass are followed by the first of the next one
 	unit   int // of offsets and lengths
 	most   int // units of a write
 	files  int
 	random bool
 	takes  int // of 100 steps
-}{
+}
+
+var histShapes = []histShape{
 	{"sequential list", false, 1 << 20, 4096, 1, 1, false, 30},
 	{"random list", false, 1 << 20, 512, 1, 3, true, 45},
 	{"sequential", true, 400, 1, 1, 1, false, 2},
@@ -112,104 +114,135 @@ var histShapes = []struct {
 	{"small", true, 40, 1, 5, 2, true, 30},
 }
 
+// histRun takes a history and the model of it through the same steps.
+type histRun struct {
+	t      *testing.T
+	c      *histShape
+	rnd    *rand.Rand
+	h      *history
+	m      *histModel
+	number uint64
+	next   int64
+	step   int
+}
+
 // TestHistoryAgainstModel compares after every step, and looks at the order now and then.
 func TestHistoryAgainstModel(t *testing.T) {
-	for _, c := range histShapes {
+	for i := range histShapes {
+		c := &histShapes[i]
 		t.Run(c.name, func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(1, 2))
-			h, m := newHistory(c.sorted), &histModel{sorted: c.sorted}
-			number, next := uint64(0), int64(0)
-			for step := range 6000 {
-				some := func() piece {
-					if len(m.pieces) == 0 {
-						return newPiece(0, 0, 1, number, 0)
-					}
-					return m.pieces[rnd.IntN(len(m.pieces))]
-				}
-				place := func() piece {
-					n := int64(1+rnd.IntN(c.most)) * int64(c.unit)
-					if next+n > int64(c.span*c.unit) {
-						next = 0
-					}
-					at := next
-					if next += n; c.random {
-						at = rnd.Int64N(int64(c.span)) * int64(c.unit)
-					}
-					number++
-					if rnd.IntN(50) == 0 {
-						number += 3 // left out
-					}
-					return newPiece(int32(rnd.IntN(c.files)), at, int(n), number, rnd.Uint64())
-				}
-				switch what := rnd.IntN(100); {
-				case what < c.takes:
-					want, wantOK := m.take()
-					if got, ok := h.take(); ok != wantOK || got != want {
-						t.Fatalf("step %d: took %+v %v, want %+v %v", step, got, ok, want, wantOK)
-					}
-				case what < 52:
-					p := place()
-					if rnd.IntN(4) == 0 {
-						p.mark(inFlight)
-					}
-					h.add(p)
-					m.add(p)
-					if rnd.IntN(8) == 0 {
-						h.queueTrim(p)
-						m.at(p.number).mark(forTrim)
-						m.trims = append(m.trims, p)
-					}
-				case what < 55:
-					p := some()
-					h.remove(p)
-					m.drop(func(q *piece) bool { return q.number != p.number })
-				case what < 57 && c.sorted || what < 56 && step%16 == 0:
-					p := place()
-					h.forget(p)
-					m.drop(func(q *piece) bool { return !q.overlaps(&p) })
-				case what < 60:
-					want, wantOK := m.nextTrim()
-					if got, ok := h.nextTrim(); ok != wantOK || got != want {
-						t.Fatalf("step %d: to trim %+v %v, want %+v %v", step, got, ok, want, wantOK)
-					}
-				case what < 62:
-					p := some()
-					p.number += uint64(rnd.IntN(2)) // often another one, which has not been written there
-					q, want := h.at(p), m.at(p.number)
-					if want != nil && !want.covers(&p) {
-						break // only asked for with a copy
-					}
-					if (q == nil) != (want == nil) || q != nil && *q != *want {
-						t.Fatalf("step %d: %+v is %+v, want %+v", step, p, q, want)
-					}
-				case what < 90:
-					if p := some(); len(m.pieces) > 0 {
-						h.at(p).unmark(inFlight)
-						m.at(p.number).unmark(inFlight)
-					}
-				case step%1000 == 0:
-					h.clear()
-					*m = histModel{sorted: c.sorted}
-				}
-				if h.n != len(m.pieces) {
-					t.Fatalf("step %d: the history has %d pieces, want %d", step, h.n, len(m.pieces))
-				}
-				if step%500 == 0 {
-					if d := cmp.Diff(m.pieces, h.contents(), cmp.AllowUnexported(piece{})); d != "" && h.n > 0 {
-						t.Fatalf("step %d: %s", step, d)
-					}
-				}
-			}
-			trims := 0
-			for _, p := range m.pieces {
-				if p.is(forTrim) {
-					trims++
-				}
-			}
-			if h.forTrim != trims {
-				t.Errorf("%d pieces wait to be trimmed, want %d", h.forTrim, trims)
+			r := &histRun{t: t, c: c, rnd: rand.New(rand.NewPCG(1, 2)), h: newHistory(c.sorted), m: &histModel{sorted: c.sorted}}
+			for r.step = range 6000 {
+				r.do(r.rnd.IntN(100))
+				r.compare()
 			}
 		})
+	}
+}
+
+// some is one of the pieces, or one that is not there.
+func (r *histRun) some() piece {
+	if len(r.m.pieces) == 0 {
+		return newPiece(0, 0, 1, r.number, 0)
+	}
+	return r.m.pieces[r.rnd.IntN(len(r.m.pieces))]
+}
+
+// write is the next write.
+func (r *histRun) write() piece {
+	c := r.c
+	n := int64(1+r.rnd.IntN(c.most)) * int64(c.unit)
+	if r.next+n > int64(c.span*c.unit) {
+		r.next = 0
+	}
+	at := r.next
+	if r.next += n; c.random {
+		at = r.rnd.Int64N(int64(c.span)) * int64(c.unit)
+	}
+	r.number++
+	if r.rnd.IntN(50) == 0 {
+		r.number += 3 // left out
+	}
+	return newPiece(int32(r.rnd.IntN(c.files)), at, int(n), r.number, r.rnd.Uint64())
+}
+
+func (r *histRun) do(what int) {
+	switch {
+	case what < r.c.takes:
+		want, wantOK := r.m.take()
+		if got, ok := r.h.take(); ok != wantOK || got != want {
+			r.t.Fatalf("step %d: took %+v %v, want %+v %v", r.step, got, ok, want, wantOK)
+		}
+	case what < 52:
+		r.add()
+	case what < 55:
+		p := r.some()
+		r.h.remove(p)
+		r.m.drop(func(q *piece) bool { return q.number != p.number })
+	case what < 57 && r.c.sorted || what < 56 && r.step%16 == 0:
+		p := r.write()
+		r.h.forget(p)
+		r.m.drop(func(q *piece) bool { return !q.overlaps(&p) })
+	case what < 60:
+		want, wantOK := r.m.nextTrim()
+		if got, ok := r.h.nextTrim(); ok != wantOK || got != want {
+			r.t.Fatalf("step %d: to trim %+v %v, want %+v %v", r.step, got, ok, want, wantOK)
+		}
+	case what < 62:
+		r.find()
+	case what < 90:
+		if p := r.some(); len(r.m.pieces) > 0 {
+			r.h.at(p).unmark(inFlight)
+			r.m.at(p.number).unmark(inFlight)
+		}
+	case r.step%1000 == 0:
+		r.h.clear()
+		*r.m = histModel{sorted: r.c.sorted}
+	}
+}
+
+func (r *histRun) add() {
+	p := r.write()
+	if r.rnd.IntN(4) == 0 {
+		p.mark(inFlight)
+	}
+	r.h.add(p)
+	r.m.add(p)
+	if r.rnd.IntN(8) == 0 {
+		r.h.queueTrim(p)
+		r.m.at(p.number).mark(forTrim)
+		r.m.trims = append(r.m.trims, p)
+	}
+}
+
+// find asks for a piece, often for another write than the one that is there.
+func (r *histRun) find() {
+	p := r.some()
+	p.number += uint64(r.rnd.IntN(2))
+	q, want := r.h.at(p), r.m.at(p.number)
+	if want != nil && !want.covers(&p) {
+		return // who asks has a copy
+	}
+	if (q == nil) != (want == nil) || q != nil && *q != *want {
+		r.t.Fatalf("step %d: %+v is %+v, want %+v", r.step, p, q, want)
+	}
+}
+
+func (r *histRun) compare() {
+	trims := 0
+	for i := range r.m.pieces {
+		if r.m.pieces[i].is(forTrim) {
+			trims++
+		}
+	}
+	if r.h.n != len(r.m.pieces) || r.h.forTrim != trims {
+		r.t.Fatalf("step %d: the history has %d pieces and %d to be trimmed, want %d and %d", r.step, r.h.n, r.h.forTrim, len(r.m.pieces), trims)
+	}
+	if r.step%200 != 0 || r.h.n == 0 {
+		return
+	}
+	if d := cmp.Diff(r.m.pieces, r.h.contents(), cmp.AllowUnexported(piece{})); d != "" {
+		r.t.Fatalf("step %d: %s", r.step, d)
 	}
 }
 
