@@ -126,7 +126,7 @@ func (h *helper) sample(w *worker, now int64) int64 {
 		w.sampledFrom = epoch
 		w.sampler.Begin(epoch, [job.NDirs]uint64{}, [job.NDirs]uint64{})
 		if w.logs != nil {
-			w.logs.BeginSampled(epoch, sys.ClockMs(w.job.LogAlternateEpochClockID)-(clock.Now()-epoch)/1e6)
+			w.logs.BeginSampled(epoch, clockMsAt(w.job.LogAlternateEpochClockID, epoch))
 		}
 	}
 	bytes, ios := w.counters()

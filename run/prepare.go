@@ -22,7 +22,8 @@ import (
 func (w *worker) prepare() bool {
 	steps := []func() error{
 		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.openEngine,
-		w.niceness, w.scheduler, w.contents, w.lateLayout, w.generator, w.lockFiles, w.verification, w.openTrace, w.stepIn, w.preRun, w.preRead,
+		w.niceness, w.scheduler, w.contents, w.lateLayout, w.generator, w.lockFiles, w.verification, w.stepIn, w.preRun, w.preRead, w.gather,
+		w.openTrace, // from where its times count
 	}
 	for _, step := range steps {
 		err := step()

@@ -138,6 +138,8 @@ type runner struct {
 	idle      *idleMeter
 	fileLocks fileLocks // lockfile
 	waits     bool      // some job has wait_for
+	gates     gates     // of jobs that start together
+	patience  time.Duration
 	steady    []*steadyUnit
 
 	genesis int64         // clock.Now when the run began
@@ -160,7 +162,7 @@ type runner struct {
 func newRunner(cfg Config) (*runner, error) {
 	r := &runner{cfg: cfg, wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{}),
 		registry: iolog.NewRegistry(), disks: stats.NewDiskUtil(), locks: new(layout.Registry),
-		overlap: newOverlapTable(), exitAll: exitAll(cfg.Jobs)}
+		overlap: newOverlapTable(), exitAll: exitAll(cfg.Jobs), patience: gatePatience}
 	if err := useClock(cfg.Jobs); err != nil {
 		return nil, err
 	}

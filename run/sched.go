@@ -44,7 +44,10 @@ func (r *runner) startReady() {
 		}
 		batch = append(batch, w)
 	}
+	g := newGate(len(batch), r.patience)
+	r.gates.add(g)
 	for _, w := range batch {
+		w.gate = g
 		w.enter(stateCreated)
 		r.alive.Add(1)
 		go w.main()
@@ -130,6 +133,7 @@ func (r *runner) terminateAll() {
 	for _, w := range r.workers {
 		w.terminate()
 	}
+	r.gates.open()
 	r.notify()
 }
 
@@ -148,6 +152,7 @@ func (r *runner) terminateFor(w *worker) {
 		}
 		o.terminate()
 	}
+	r.gates.open()
 	r.notify()
 }
 

@@ -30,7 +30,10 @@ type worker struct {
 	job *job.Job
 	drv *engines.Driver
 
-	delay time.Duration // start delay, drawn once
+	delay    time.Duration // start delay, drawn once
+	gate     *gate         // where it waits for those that start with it; nil: there are none
+	gathered bool          // it has been there
+	released int64         // clock.Now when the gate let it go; 0: it did not wait
 
 	set    *layout.Set
 	gen    *workload.Generator
@@ -227,8 +230,11 @@ func (w *worker) main() {
 	defer w.r.alive.Done()
 	_ = sys.BlockPreemption() // it fails for bad arguments alone
 	w.st.Pid = sys.Gettid()
+	w.gate.born()
 	w.enter(stateInitialized)
-	if w.prepare() && len(w.set.Files) > 0 {
+	ready := w.prepare()
+	w.excuse()
+	if ready && len(w.set.Files) > 0 {
 		w.run() // a clone whose files all belong to another has nothing to do
 	}
 	w.enter(stateFinishing)
@@ -272,9 +278,12 @@ func (w *worker) run() {
 
 // begin starts the measured part.
 func (w *worker) begin() {
-	now := clock.Now()
+	now := w.released
+	if now == 0 {
+		now = clock.Now()
+	}
 	w.start = now
-	w.st.JobStart = sys.ClockMs(w.job.JobStartClockID)
+	w.st.JobStart = clockMsAt(w.job.JobStartClockID, now)
 	w.usage, _ = w.threadUsage()
 	if !w.job.CreateOnly { // fio sets it when the I/O begins
 		w.st.LatencyDepth = w.job.IODepth
@@ -287,7 +296,7 @@ func (w *worker) begin() {
 	w.rate.begin(now)
 	w.think.begin(now)
 	if w.logs != nil {
-		w.logs.Begin(now, sys.ClockMs(w.job.LogAlternateEpochClockID))
+		w.logs.Begin(now, clockMsAt(w.job.LogAlternateEpochClockID, now))
 	}
 	w.ramping = w.job.RampTime > 0 || w.job.RampSize > 0
 	if w.ramping {
@@ -296,6 +305,21 @@ func (w *worker) begin() {
 		w.enter(stateRunning)
 	}
 	w.epoch.Store(now)
+}
+
+// clockMsAt is what the kernel's clock with the number showed at a moment of clock.Now, in ms.
+func clockMsAt(id int, then int64) int64 {
+	const tries = 5 // for a thread that loses its CPU between the two clocks
+	ms, ago := int64(0), int64(0)
+	for range tries {
+		before := clock.Now()
+		ms = sys.ClockMs(id)
+		now := clock.Now()
+		if ago = now - then; now-before < 1e6 {
+			break
+		}
+	}
+	return ms - ago/1e6
 }
 
 // rampedOver stands for the bytes before a pass in which the counts started over.
