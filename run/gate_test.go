@@ -254,3 +254,18 @@ func TestFailedAtGate(t *testing.T) {
 		t.Errorf("%d failed, %d I/Os of the other", res.Failed, r.workers[0].st.TotalIOs())
 	}
 }
+
+// TestEndedBeforeItsThread has a job that is asked to end before there is a thread for it.
+func TestEndedBeforeItsThread(t *testing.T) {
+	r := newRig().start(t, section("a", "ioengine=null rw=read bs=64k size=1m numjobs=2"))
+	w := r.workers[0]
+	w.gate = newGate(2, time.Hour)
+	r.alive.Add(1)
+	w.terminate()
+	w.main()
+	r.alive.Wait()
+	<-w.ended
+	if w.st.Pid != 0 || w.get() != stateExited || w.gate.missing.Load() != 1 || w.gate.unborn.Load() != 1 {
+		t.Errorf("thread %d, state %d, %d missing, %d unborn", w.st.Pid, w.get(), w.gate.missing.Load(), w.gate.unborn.Load())
+	}
+}

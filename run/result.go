@@ -29,11 +29,12 @@ func (r *runner) result(final bool) *report.Result {
 	now := clock.Now()
 	res := &report.Result{Version: r.cfg.Version, Time: time.Now(), Global: r.cfg.Global, Final: final,
 		Run: report.RunInfo{Kernel: sys.KernelRelease(), CPU: sys.CPUModel(), GOMAXPROCS: runtime.GOMAXPROCS(0), Clock: clock.Source()}}
+	cycles := uint64(collections() - r.collections)
 	for i, j := range jobs {
 		if u := r.workers[i].steady; u != nil {
 			j.Steady = u.search.State()
 		}
-		j.Extra.GCCycles = uint64(collections() - r.collections)
+		j.Extra.GCCycles = cycles
 		j.Elapsed = uint64(now-r.genesis)/1e9 + 1
 		if w := r.workers[i]; w.refused && j.Error != 0 {
 			c := *j

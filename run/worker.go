@@ -224,18 +224,14 @@ func (w *worker) layOut() {
 	}
 }
 
-// main is the life of the worker's thread. The thread ends with it: priorities and masks set on it are gone.
+// main is the life of the worker, from the making of its thread to its end.
 func (w *worker) main() {
-	runtime.LockOSThread()
 	defer w.r.alive.Done()
-	_ = sys.BlockPreemption() // it fails for bad arguments alone
-	w.st.Pid = sys.Gettid()
 	w.gate.born()
-	w.enter(stateInitialized)
-	ready := w.prepare()
-	w.excuse()
-	if ready && len(w.set.Files) > 0 {
-		w.run() // a clone whose files all belong to another has nothing to do
+	if w.stopping() {
+		w.excuse() // it needs no thread: there may be hundreds to make
+	} else {
+		w.inThread()
 	}
 	w.enter(stateFinishing)
 	w.finish()
@@ -245,6 +241,20 @@ func (w *worker) main() {
 	w.enter(stateExited)
 	close(w.ended)
 	w.r.notify()
+}
+
+// inThread prepares and runs the job on a thread of its own, which ends with the goroutine: priorities and masks set on it
+// are then gone.
+func (w *worker) inThread() {
+	runtime.LockOSThread()
+	_ = sys.BlockPreemption() // it fails for bad arguments alone
+	w.st.Pid = sys.Gettid()
+	w.enter(stateInitialized)
+	ready := w.prepare()
+	w.excuse()
+	if ready && len(w.set.Files) > 0 {
+		w.run() // a clone whose files all belong to another has nothing to do
+	}
 }
 
 // run does the passes of the job until keepRunning says no.
