@@ -2,6 +2,7 @@ package sys
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +23,7 @@ func TestWaitWhile(t *testing.T) {
 func TestWakeAll(t *testing.T) {
 	const threads = 4
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads + 2)) // each keeps its processor
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))          // a collection would wait for them
 	var word atomic.Uint32
 	var begun, woken sync.WaitGroup
 	begun.Add(threads)
