@@ -10,7 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fiord/engines"
+	"fiord/engines/cpu"
 	"fiord/engines/enginetest"
+	"fiord/engines/mmap"
+	"fiord/engines/splice"
 	"fiord/stats"
 )
 
@@ -288,5 +291,73 @@ func TestEndSync(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestLateLayout runs jobs that lay their files out on their own thread: by then the engine must not have been opened, as
+// it keeps something for each file.
+func TestLateLayout(t *testing.T) {
+	for _, engine := range []string{"sync", "psync", "mmap", "vsync", "libaio", "splice", "sync io_submit_mode=offload iodepth=4"} {
+		for _, files := range []string{"filename=p:q:r", "nrfiles=3", "opendir=have"} {
+			t.Run(engine+" "+files, func(t *testing.T) {
+				t.Chdir(t.TempDir())
+				if err := os.Mkdir("have", 0o700); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range []string{"1", "2", "3"} {
+					if err := os.WriteFile("have/"+name, make([]byte, 16384), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				j := newRig(mmap.Driver(), splice.Driver()).one(t, section("a", "rw=read size=48k bs=4k create_serialize=0 "+files+" ioengine="+engine))
+				if d := cmp.Diff(counts{Reads: 12, Bytes: 48 << 10}, countsOf(j)); d != "" || j.Error != 0 {
+					t.Errorf("error %d %s, counts %s", j.Error, j.ErrorText, d)
+				}
+			})
+		}
+	}
+}
+
+// TestNoIOCountsReads checks that a job of cpuio counts reads whatever its rw is, and needs no map of the blocks that it
+// does not have.
+func TestNoIOCountsReads(t *testing.T) {
+	for _, rw := range []string{"write", "randwrite", "randrw", "trim"} {
+		j := newRig(cpu.Driver()).one(t, section("a", "ioengine=cpuio cpuload=100 cpuchunks=100 runtime=10ms rw="+rw))
+		if j.Error != 0 || j.Dirs[0].IOs == 0 || j.Dirs[1].IOs+j.Dirs[2].IOs != 0 {
+			t.Errorf("rw=%s: error %d %s, %+v", rw, j.Error, j.ErrorText, countsOf(j))
+		}
+	}
+}
+
+// TestLatencyDepth checks which jobs report the keys of latency_target: those whose I/O could begin.
+func TestLatencyDepth(t *testing.T) {
+	for options, want := range map[string]int{
+		"size=4k":               1,
+		"size=4k opendir=.":     1, // a directory without files
+		"size=4k create_only=1": 0,
+		"size=4k create_only=1 latency_target=1ms latency_window=5ms latency_percentile=100": 0,
+	} {
+		t.Chdir(t.TempDir())
+		j := newRig().one(t, section("a", "ioengine=psync rw=read "+options))
+		if j.Error != 0 || j.LatencyDepth != want {
+			t.Errorf("%s: error %d %s, depth %d, want %d", options, j.Error, j.ErrorText, j.LatencyDepth, want)
+		}
+	}
+}
+
+// TestNullVerifyPattern checks what verify=null writes: the pattern where there is one, with 0 for each %o.
+func TestNullVerifyPattern(t *testing.T) {
+	t.Chdir(t.TempDir())
+	j := newRig().one(t, section("a", `ioengine=psync rw=write size=8k bs=4k filename=f verify=null verify_pattern=0xab%o"z"`))
+	if j.Error != 0 {
+		t.Fatal(j.ErrorText)
+	}
+	got, err := os.ReadFile("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := strings.Repeat("\xab\x00\x00\x00\x00\x00\x00\x00\x00z", 410)[:4096]
+	if d := cmp.Diff(block+block, string(got)); d != "" {
+		t.Error(d)
 	}
 }

@@ -21,8 +21,9 @@ import (
 // can run.
 func (w *worker) prepare() bool {
 	steps := []func() error{
-		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.openEngine,
-		w.niceness, w.scheduler, w.contents, w.lateLayout, w.generator, w.lockFiles, w.verification, w.stepIn, w.preRun, w.preRead, w.gather,
+		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.lateLayout,
+		w.openEngine, w.niceness, w.scheduler, w.contents, w.generator, w.lockFiles, w.verification, w.stepIn, w.preRun, w.preRead,
+		w.gather,
 		w.openTrace, // from where its times count
 	}
 	for _, step := range steps {
@@ -236,14 +237,12 @@ func (w *worker) scheduler() error {
 	return err
 }
 
-// lateLayout lays the files out on the worker's own thread, with create_serialize=0.
+// lateLayout lays the files out on the worker's own thread, with create_serialize=0: before the engine is opened, as
+// engines keep something for each file.
 func (w *worker) lateLayout() error {
-	if w.set != nil {
-		return nil
-	}
-	w.enter(stateSettingUp)
-	if w.layOut(); w.set != nil {
-		w.attach()
+	if w.set == nil {
+		w.enter(stateSettingUp)
+		w.layOut()
 	}
 	return nil
 }
@@ -280,6 +279,11 @@ func (w *worker) generator() error {
 		w.replay.begin()
 		return nil
 	}
+	if w.drv.Traits.NoIO {
+		reads := *w.job // whatever rw says, fio counts what moves no data as reads
+		reads.RW = job.RWMode{Read: true, SeqNr: 1, Text: "read"}
+		cfg.Job = &reads
+	}
 	gen, err := workload.New(cfg)
 	if err != nil {
 		return err
@@ -311,6 +315,9 @@ func (w *worker) contents() error {
 	}
 	for _, u := range w.loop.ios {
 		w.filler.Init(w.loop.full(u))
+		if w.vfy != nil && !w.vfy.scheme.Checks() {
+			w.vfy.scheme.Prefill(w.loop.full(u))
+		}
 	}
 	w.loop.refill = w.filler.Refills()
 	w.loop.scramble = w.filler.PerIO() && !w.loop.refill

@@ -252,7 +252,13 @@ func (w *worker) inThread() {
 	w.enter(stateInitialized)
 	ready := w.prepare()
 	w.excuse()
-	if ready && len(w.set.Files) > 0 {
+	if !ready {
+		return
+	}
+	if !w.job.CreateOnly { // fio sets it when the I/O begins
+		w.st.LatencyDepth = w.job.IODepth
+	}
+	if len(w.set.Files) > 0 {
 		w.run() // a clone whose files all belong to another has nothing to do
 	}
 }
@@ -295,10 +301,10 @@ func (w *worker) begin() {
 	w.start = now
 	w.st.JobStart = clockMsAt(w.job.JobStartClockID, now)
 	w.usage, _ = w.threadUsage()
-	if !w.job.CreateOnly { // fio sets it when the I/O begins
-		w.st.LatencyDepth = w.job.IODepth
+	if !w.job.CreateOnly {
+		w.lat = newLatTarget(w.job, len(w.loop.ios))
 	}
-	if w.lat = newLatTarget(w.job, len(w.loop.ios)); w.lat != nil {
+	if w.lat != nil {
 		w.watched = true
 		w.lat.begin(now, 0)
 	}

@@ -22,6 +22,13 @@ func (s *Scheme) fillPattern(b *Block) {
 	}
 }
 
+// Prefill puts the pattern into a buffer that is written without headers, as with verify=null; with no pattern it stays as it is.
+func (s *Scheme) Prefill(buf []byte) {
+	if len(s.pattern) > 0 {
+		s.fillPattern(&Block{Buf: buf})
+	}
+}
+
 // paste puts the offset where the pattern has %o.
 func (s *Scheme) paste(p []byte, offset int64) {
 	var word [offsetSize]byte
