@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -359,5 +360,24 @@ func TestNullVerifyPattern(t *testing.T) {
 	block := strings.Repeat("\xab\x00\x00\x00\x00\x00\x00\x00\x00z", 410)[:4096]
 	if d := cmp.Diff(block+block, string(got)); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestBufferOrder checks the order in which buffers are filled: as in fio, what is filled first is used last.
+func TestBufferOrder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	contents := map[string][]byte{}
+	for name, options := range map[string]string{"one": "psync", "deep": "libaio iodepth=8", "batch": "libaio iodepth=8 iodepth_batch=4"} {
+		j := newRig().one(t, section("a", "rw=write size=32k bs=4k scramble_buffers=0 filename="+name+" ioengine="+options))
+		data, err := os.ReadFile(name)
+		if err != nil || j.Error != 0 {
+			t.Fatal(err, j.ErrorText)
+		}
+		contents[name] = data
+	}
+	for _, name := range []string{"deep", "batch"} {
+		if !bytes.Equal(contents[name][7*4096:], contents["one"][:4096]) {
+			t.Errorf("%s: the eighth block is not what a job with one buffer writes", name)
+		}
 	}
 }

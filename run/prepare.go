@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -308,12 +309,12 @@ func (w *worker) verification() error {
 	return w.vfy.start()
 }
 
-// contents fills the buffers of a writing job.
+// contents fills the buffers of a writing job. fio fills the buffer first that it uses last.
 func (w *worker) contents() error {
 	if !w.job.RW.Write || w.arena == nil {
 		return nil
 	}
-	for _, u := range w.loop.ios {
+	for _, u := range slices.Backward(w.loop.ios) {
 		w.filler.Init(w.loop.full(u))
 		if w.vfy != nil && !w.vfy.scheme.Checks() {
 			w.vfy.scheme.Prefill(w.loop.full(u))
