@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -379,5 +381,19 @@ func TestBufferOrder(t *testing.T) {
 		if !bytes.Equal(contents[name][7*4096:], contents["one"][:4096]) {
 			t.Errorf("%s: the eighth block is not what a job with one buffer writes", name)
 		}
+	}
+}
+
+// TestLateLayoutContents checks what a job with create_serialize=0 writes: its buffers are filled before its files are laid
+// out, from the same random numbers. The checksum is that of fio's file.
+func TestLateLayoutContents(t *testing.T) {
+	t.Chdir(t.TempDir())
+	j := newRig().one(t, section("a", "ioengine=psync rw=readwrite size=48k bs=12k blockalign=16k refill_buffers=1 create_serialize=0"))
+	data, err := os.ReadFile("a.0.0")
+	if err != nil || j.Error != 0 {
+		t.Fatal(err, j.ErrorText)
+	}
+	if got, want := fmt.Sprintf("%x", sha1.Sum(data)), "3c07c61f2e9cce36108a68bf7beb71a3b94f0304"; got != want {
+		t.Errorf("the file's checksum is %s, want %s", got, want)
 	}
 }

@@ -22,9 +22,8 @@ import (
 // can run.
 func (w *worker) prepare() bool {
 	steps := []func() error{
-		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.lateLayout,
-		w.openEngine, w.niceness, w.scheduler, w.contents, w.generator, w.lockFiles, w.verification, w.stepIn, w.preRun, w.preRead,
-		w.gather,
+		w.credentials, w.affinity, w.numa, w.lockMemory, w.openReplay, w.autoNUMA, w.priority, w.buffers, w.contents, w.lateLayout,
+		w.openEngine, w.niceness, w.scheduler, w.generator, w.lockFiles, w.verification, w.stepIn, w.preRun, w.preRead, w.gather,
 		w.openTrace, // from where its times count
 	}
 	for _, step := range steps {
