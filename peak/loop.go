@@ -92,11 +92,7 @@ func (w *worker) step() error {
 		w.fill(todo)
 		w.flight += int(todo)
 	}
-	// Wait when there would be no room for another batch like this one.
-	wait := uint32(0)
-	if todo == 0 || w.flight+int(todo) > w.depth {
-		wait = uint32(min(w.flight, w.complete))
-	}
+	wait := w.waitFor(todo)
 	w.calls++
 	err := r.SubmitAndWait(wait)
 	w.submitted += uint64(todo - r.Pending())
@@ -111,6 +107,15 @@ func (w *worker) step() error {
 		return w.busy()
 	}
 	return err
+}
+
+// waitFor is how many completions the call waits for that hands todo entries over, which are in flight already: some when
+// there would be no room for another batch like this one.
+func (w *worker) waitFor(todo uint32) uint32 {
+	if todo != 0 && w.flight+int(todo) <= w.depth {
+		return 0
+	}
+	return uint32(min(w.flight, w.complete))
 }
 
 // busy waits for what makes room when the kernel takes no more.
@@ -157,20 +162,6 @@ func (w *worker) fillRun(list []ring.SQE, stamp uint64) {
 		e.UserData = stamp | buf
 	}
 	w.free = w.free[:left]
-}
-
-// fillNops has nothing to write but time stamps: such entries are all alike, and use no buffer.
-func (w *worker) fillNops(n uint32, stamp uint64) {
-	if stamp == 0 {
-		return
-	}
-	first, rest := w.ring.SQEs(n)
-	for i := range first {
-		first[i].UserData = stamp
-	}
-	for i := range rest {
-		rest[i].UserData = stamp
-	}
 }
 
 func (w *worker) fillCommands(n uint32, stamp uint64) {
@@ -256,22 +247,6 @@ func (w *worker) takeRun(list []ring.CQE) error {
 		}
 	}
 	return err
-}
-
-func (w *worker) takeNops(n uint32) error {
-	first, rest := w.ring.CQEs(n)
-	want := w.want
-	for i := range first {
-		if first[i].Res != want {
-			return w.result(first[i].Res, 0)
-		}
-	}
-	for i := range rest {
-		if rest[i].Res != want {
-			return w.result(rest[i].Res, 0)
-		}
-	}
-	return nil
 }
 
 // takeAny takes completions of any size, and of any number of files.

@@ -115,6 +115,9 @@ func TestShape(t *testing.T) {
 				want = append(want, line)
 			}
 			second := 25 * time.Millisecond
+			if strings.Contains(recorded, "unexpected") {
+				second = time.Hour // it ends on its own, and on a busy machine not at once
+			}
 			out, _, err := measured(t, fast(second), args)
 			for range 4 { // on a busy machine nothing may have been read in so short a time
 				if !strings.Contains(out, "no latencies") {
@@ -446,58 +449,5 @@ func TestShare(t *testing.T) {
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%d files, %d threads (-want +got)\n%s", c.files, c.threads, d)
 		}
-	}
-}
-
-// steps are command lines whose loops are looked at.
-var steps = []struct{ name, line string }{
-	{"nop", "-N1 -O0 f"}, {"buffered", "-O0 -p0 f"}, {"times", "-O0 -p0 -t1 f"}, {"several", "-O0 -p0 f g"},
-	{"vectored", "-O0 -p0 -V1 -B0 f"}, {"sync", "-O0 -S1 f"}, {"aio", "-O0 -a1 -t1 f"}, {"command", "-u1 -O0 -p0 /dev/null"},
-}
-
-// TestLoopsAllocateNothing counts allocations of the loops.
-func TestLoopsAllocateNothing(t *testing.T) {
-	m := drive(nvme.Namespace{Blocks: 1 << 20, DataSize: 512}, 0, nil)
-	for _, c := range steps {
-		t.Run(c.name, func(t *testing.T) {
-			twoFiles(t)
-			w := ready(t, m, c.line)
-			w.told.Or(toldTimes)
-			step := w.stepOf()
-			var err error
-			n := testing.AllocsPerRun(50, func() {
-				if e := step(); e != nil {
-					err = e
-				}
-			})
-			skipLacking(t, err)
-			if n != 0 || err != nil {
-				t.Errorf("%v allocations, error %v", n, err)
-			}
-			if w.done == 0 || w.submitted != w.done+uint64(w.flight) {
-				t.Errorf("%d submitted, %d done, %d in flight", w.submitted, w.done, w.flight)
-			}
-			if w.timed && w.hist.Count() == 0 {
-				t.Error("no latencies")
-			}
-		})
-	}
-}
-
-func BenchmarkStep(b *testing.B) {
-	m := drive(nvme.Namespace{Blocks: 1 << 20, DataSize: 512}, 0, nil)
-	for _, c := range steps {
-		b.Run(c.name, func(b *testing.B) {
-			twoFiles(b)
-			w := ready(b, m, c.line)
-			step := w.stepOf()
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := step(); err != nil {
-					b.Skip(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(max(w.done, 1)), "ns/read")
-		})
 	}
 }

@@ -264,6 +264,8 @@ func (w *worker) stepOf() func() error {
 		return w.stepSync
 	case w.cfg.AIO:
 		return w.stepAIO
+	case w.nop && !w.several && !w.timed:
+		return w.stepNops
 	}
 	return w.step
 }

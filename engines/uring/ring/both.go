@@ -26,15 +26,20 @@ func (r *Ring) SubmitAndWait(n uint32) error {
 		return nil
 	}
 	r.sent = r.kHead.Load()
+	return submitError(todo, errno)
+}
+
+// submitError sorts the answers of an enter that was to hand n entries over.
+func submitError(n uint32, errno syscall.Errno) error {
 	switch errno {
 	case 0, syscall.EINTR, syscall.ETIME:
-		return nil
+		return nil // Pending and Ready tell whether to go on
 	case syscall.EAGAIN, syscall.EBUSY:
 		return ErrBusy
 	case syscall.EBADR:
 		return ErrLost
 	}
-	return fmt.Errorf("io_uring_enter: submitting %d entries: %w", todo, errno)
+	return fmt.Errorf("io_uring_enter: submitting %d entries: %w", n, errno)
 }
 
 // enter hands entries over and waits until so many completions are ready. The real kernel is called by its name: that touches

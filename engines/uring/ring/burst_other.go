@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package ring
+
+const fastBurst = false
+
+func runBurst(*burst) {}
