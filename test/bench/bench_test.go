@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -16,14 +17,26 @@ func TestScaled(t *testing.T) {
 	}
 }
 
+func TestRates(t *testing.T) {
+	got, err := rates([]byte("Engine=io_uring\nIOPS=99999, IOS/call=32/32\nIOPS=1.25M, BW=1MiB/s, IOS/call=32/32\nMaximum IOPS=1.25M\n"))
+	if err != nil || !slices.Equal(got, []float64{99999, 1.25e6}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, out := range []string{"", "Exiting on timeout\nMaximum IOPS=0\n", "IOPS=fast\n"} {
+		if got, err := rates([]byte(out)); err == nil {
+			t.Errorf("no error for %q, but %v", out, got)
+		}
+	}
+}
+
 // TestCompare has figures whose ratios are known: the first pair does not count, and a lower time is better.
 func TestCompare(t *testing.T) {
-	values := []float64{1, 1, 100, 50, 300, 100, 200, 100} // fiord, fio, fiord, …
+	values := []float64{1, 1, 50, 100, 300, 100, 100, 200} // fiord and fio, fio and fiord, …
 	next := func() func(bool) (sample, error) {
 		i := -1
 		return func(fio bool) (sample, error) {
 			i++
-			if fio != (i%2 == 1) {
+			if fio != (i%4 == 1 || i%4 == 2) {
 				t.Fatalf("run %d: fio %v", i, fio)
 			}
 			return sample{values: map[measure]float64{byIOPS: values[i], byWall: values[i]}}, nil

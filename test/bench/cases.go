@@ -6,17 +6,17 @@ import "strings"
 type measure string
 
 const (
-	byIOPS    measure = "IOPS"
-	byCPU     measure = "CPU ns per I/O"     // of the whole process
-	byWall    measure = "wall ms"            // of the whole process
-	byMemory  measure = "peak memory MiB"    // of the whole process
-	byMedian  measure = "clat p50 ns"        // of all jobs, the mean of theirs
-	by99      measure = "clat p99 ns"        // the same
-	byMaximum measure = "highest IOPS of 1s" // fiord peak and t/io_uring
+	byIOPS   measure = "IOPS"
+	byCPU    measure = "CPU ns per I/O"    // of the whole process
+	byWall   measure = "wall ms"           // of the whole process
+	byMemory measure = "peak memory MiB"   // of the whole process
+	byMedian measure = "clat p50 ns"       // of all jobs, the mean of theirs
+	by99     measure = "clat p99 ns"       // the same
+	bySecond measure = "median IOPS of 1s" // fiord peak and t/io_uring
 )
 
 // higherIsBetter tells which way the ratio goes: it is always above 1 where fiord is the better one.
-func (m measure) higherIsBetter() bool { return m == byIOPS || m == byMaximum }
+func (m measure) higherIsBetter() bool { return m == byIOPS || m == bySecond }
 
 // A place is what a case works on.
 type place string
@@ -92,11 +92,14 @@ var cases = []benchCase{
 	{name: "perturbation: O_DIRECT disk QD 1, io_uring, 8 jobs", on: disk, options: direct + ring + "--numjobs=8", by: []measure{byMedian, by99}, cores: 2},
 }
 
-// peakCases compare fiord peak with t/io_uring; both take the same flags.
+// peakCases compare fiord peak with t/io_uring; both take the same flags. Reads of tmpfs are done by threads of the kernel,
+// so those of a disk say more about the programs.
 var peakCases = []benchCase{
 	{name: "peak, no-ops", on: memory, options: "-d128 -s32 -c32 -p0 -B0 -F1 -N1 -O0 -n1 -r4 FILE"},
 	{name: "peak, page cache 4 KiB", on: memory, options: "-d128 -s32 -c32 -b4096 -p0 -B1 -F1 -O0 -n1 -r4 FILE"},
 	{name: "peak, page cache 512 B", on: memory, options: "-d128 -s32 -c32 -b512 -p0 -B1 -F1 -O0 -n1 -r4 FILE"},
+	{name: "peak, page cache disk 4 KiB", on: disk, options: "-d128 -s32 -c32 -b4096 -p0 -B1 -F1 -O0 -n1 -r4 FILE"},
+	{name: "peak, page cache disk 512 B", on: disk, options: "-d128 -s32 -c32 -b512 -p0 -B1 -F1 -O0 -n1 -r4 FILE"},
 }
 
 // measures are what the case is compared by.

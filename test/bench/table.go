@@ -31,26 +31,28 @@ type figure struct {
 	System float64 `json:"system_ns_per_io"`
 }
 
-// compare runs a case on both in turns; run is given whether fio's turn it is. One run of each before them is not counted.
+// compare runs a case on both in turns; run is given whether fio's turn it is. Pairs begin with the one and the other in turn,
+// so that a machine that gets slower all the time favours neither. The first pair is not counted.
 func compare(o *options, c *benchCase, run func(fio bool) (sample, error)) ([]row, error) {
 	var ours, theirs []sample
 	for i := range o.pairs + 1 {
-		a, err := run(false)
-		if err != nil {
-			return nil, err
-		}
-		b, err := run(true)
-		if err != nil {
-			return nil, err
+		var pair [2]sample
+		for k := range pair {
+			which := (i + k) % 2
+			s, err := run(which == 1)
+			if err != nil {
+				return nil, err
+			}
+			pair[which] = s
 		}
 		if i > 0 {
-			ours, theirs = append(ours, a), append(theirs, b)
+			ours, theirs = append(ours, pair[0]), append(theirs, pair[1])
 		}
 	}
 	var rows []row
 	by := c.measures()
-	if _, ok := ours[0].values[byMaximum]; ok {
-		by = []measure{byMaximum}
+	if _, ok := ours[0].values[bySecond]; ok {
+		by = []measure{bySecond}
 	}
 	for _, m := range by {
 		var ratios []float64
