@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -96,7 +97,7 @@ func Parse(args []string) (*Config, error) {
 			c.Format = value
 		case len(a) > 1 && a[0] == '-':
 			value := a[2:]
-			if value == "" {
+			if value == "" && known(a[1]) {
 				if i+1 == len(args) {
 					return nil, fmt.Errorf("%s: want a value", a)
 				}
@@ -111,6 +112,10 @@ func Parse(args []string) (*Config, error) {
 		}
 	}
 	return &c, c.resolve()
+}
+
+func known(letter byte) bool {
+	return slices.ContainsFunc(flags, func(f option) bool { return f.letter == letter })
 }
 
 // set takes the value of one flag. fio differs: t/io_uring reads what is no number as 0 or in part.

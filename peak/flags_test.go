@@ -72,7 +72,7 @@ func TestParseErrors(t *testing.T) {
 		{"-p2 f", `-p: want 0 or 1, got "2"`}, {"-u yes f", `-u: want 0 or 1, got "yes"`},
 		{"-r1.5 f", `-r: want a whole number from 0 to 1073741824, got "1.5"`},
 		{"-T0 f", `-T: want ticks a second, got "0"`},
-		{"-Z1 f", `unknown flag "-Z"`}, {"-d", "-d: want a value"}, {"--json f", `unknown flag "--json"`},
+		{"-Z1 f", `unknown flag "-Z"`}, {"-d", "-d: want a value"}, {"-Z", `unknown flag "-Z"`}, {"--json f", `unknown flag "--json"`},
 		{"-D1 f", "-D: fio 3.42 has dropped it, and so has fiord"},
 		{"--output-format=xml f", `--output-format: want text or json, got "xml"`},
 		{"-a1 -S1 f", "-a1 and -S1 exclude each other"}, {"-u1 -N1 f", "-N1 and -u1 exclude each other"},

@@ -23,10 +23,9 @@ func TestLoopsAllocateNothing(t *testing.T) {
 			twoFiles(t)
 			w := ready(t, m, c.line)
 			w.told.Or(toldTimes)
-			step := w.stepOf()
 			var err error
 			n := testing.AllocsPerRun(50, func() {
-				if e := step(); e != nil {
+				if e := w.round(); e != nil {
 					err = e
 				}
 			})
@@ -82,10 +81,9 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			twoFiles(b)
 			w := ready(b, m, c.line)
-			step := w.stepOf()
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := step(); err != nil {
+				if err := w.round(); err != nil {
 					b.Skip(err)
 				}
 			}

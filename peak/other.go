@@ -8,36 +8,49 @@ import (
 	"fiord/internal/sys"
 )
 
-// stepSync does one read by preadv2.
+// syncReads is how many reads stepSync does at most. They stay within few pages of code.
+const syncReads = 16
+
+// stepSync does some reads by preadv2, each of them counted at once, as the device may be slow.
 func (w *worker) stepSync() error {
+	for range syncReads {
+		if err := w.readSync(); err != nil {
+			return err
+		}
+		w.publish()
+		if w.told.Load()&toldStop != 0 {
+			break
+		}
+	}
+	return nil
+}
+
+func (w *worker) readSync() error {
 	if w.several {
 		w.rotate()
 	}
 	t := &w.targets[w.current]
-	flags := 0
-	if w.cfg.Polled {
-		flags = sys.ReadHighPriority
-	}
 	then := w.stamp()
 	off := w.block(t) * t.unit
 	w.calls++
-	n, errno := sys.ReadVector(t.file.fd, w.iov, int64(off), flags)
+	n, errno := sys.ReadVector(int(t.fd), &w.iov, uintptr(off), w.readFlags)
+	if errno == syscall.EINTR {
+		return nil
+	}
 	w.submitted++
 	w.done++
+	if errno == 0 && n == int(w.want) {
+		if then != 0 {
+			w.latency(clock.Ticks()&stampMask, then>>stampShift, 1)
+		}
+		return nil
+	}
 	res := int32(n)
 	if errno != 0 {
 		res = -int32(errno)
 	}
-	if res != w.want {
-		w.owner[0] = uint32(w.current)
-		if err := w.result(res, 0); err != nil {
-			return err
-		}
-	} else if then != 0 {
-		w.latency(clock.Ticks()&stampMask, then>>stampShift, 1)
-	}
-	w.publish()
-	return nil
+	w.owner[0] = uint32(w.current)
+	return w.result(res, 0)
 }
 
 // stepAIO hands a batch to native AIO and waits as the ring's loop does.

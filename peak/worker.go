@@ -63,12 +63,16 @@ type worker struct {
 	several     bool // more than one target
 	random      bool
 	timed       bool     // -t
+	way         way      // how it reads
+	readFlags   uintptr  // of preadv2
 	seed        uint64   // of the random offsets
 	buffers     uint64   // address of what an entry points to: the first buffer, or its vector
 	stride      uint64   // from one to the next
 	free        []uint16 // buffers that are not in flight; the last one used is the first to be used again
 	targets     []target
 	one         [1]target // their memory, when there is one
+
+	iov syscall.Iovec // of preadv2
 
 	submitted, done, calls, failed uint64
 	public                         counters
@@ -86,9 +90,8 @@ type worker struct {
 	iovecs     queue.Memory[ring.Iovec]
 	data       []byte // the buffers
 	aio        *libaio.Reads
-	iov        *syscall.Iovec // of preadv2
-	usage      sys.Usage      // of the thread, over the loop
-	registered bool           // enters went by a registered descriptor
+	usage      sys.Usage // of the thread, over the loop
+	registered bool      // enters went by a registered descriptor
 }
 
 // stampShift makes room for the number of a buffer below the time stamp in an entry's user data.
@@ -98,7 +101,7 @@ const (
 )
 
 func newWorker(c *Config, index int, files []*file) *worker {
-	w := &worker{index: index, cfg: c, nop: c.Nop, passthrough: c.Passthrough, several: len(files) > 1, random: c.Random,
+	w := &worker{index: index, cfg: c, way: wayOf(c, len(files)), nop: c.Nop, passthrough: c.Passthrough, several: len(files) > 1, random: c.Random,
 		timed: c.Latency, depth: c.Depth, submit: c.Submit, complete: c.Complete, want: int32(c.BlockSize),
 		share: (c.Depth + len(files) - 1) / len(files), hist: new(stats.Hist)}
 	if c.Passthrough {
@@ -141,6 +144,9 @@ func (w *worker) prepare(k *ring.Kernel, buffers []byte) error {
 	switch {
 	case c.Sync:
 		w.iov = sys.Vector(w.data[:c.BlockSize])
+		if c.Polled {
+			w.readFlags = sys.ReadHighPriority
+		}
 		return nil
 	case c.AIO:
 		var err error
@@ -246,9 +252,8 @@ func (w *worker) run(k *ring.Kernel, buffers []byte, ready chan<- error, start <
 		return errors.Join(err, w.close())
 	}
 	before, _ := sys.ThreadUsage()
-	step := w.stepOf()
 	for w.told.Load()&toldStop == 0 && err == nil {
-		err = step()
+		err = w.round()
 	}
 	w.publish()
 	after, _ := sys.ThreadUsage()
@@ -257,17 +262,39 @@ func (w *worker) run(k *ring.Kernel, buffers []byte, ready chan<- error, start <
 	return errors.Join(err, w.drain(), w.close())
 }
 
-// stepOf is one round of the loop.
-func (w *worker) stepOf() func() error {
+// way is how a worker reads.
+type way uint8
+
+const (
+	byRing way = iota
+	byNops     // alike, on one file
+	byAIO
+	bySync
+)
+
+func wayOf(c *Config, files int) way {
 	switch {
-	case w.cfg.Sync:
-		return w.stepSync
-	case w.cfg.AIO:
-		return w.stepAIO
-	case w.nop && !w.several && !w.timed:
-		return w.stepNops
+	case c.Sync:
+		return bySync
+	case c.AIO:
+		return byAIO
+	case c.Nop && files == 1 && !c.Latency:
+		return byNops
 	}
-	return w.step
+	return byRing
+}
+
+// round is one round of the loop. A switch finds it without a further page, which a method value would lie in.
+func (w *worker) round() error {
+	switch w.way {
+	case byNops:
+		return w.stepNops()
+	case byAIO:
+		return w.stepAIO()
+	case bySync:
+		return w.stepSync()
+	}
+	return w.step()
 }
 
 // publish shows the counters to the others.
@@ -275,7 +302,9 @@ func (w *worker) publish() {
 	w.public.submitted.Store(w.submitted)
 	w.public.done.Store(w.done)
 	w.public.calls.Store(w.calls)
-	w.public.failed.Store(w.failed)
+	if w.failed > 0 {
+		w.public.failed.Store(w.failed)
+	}
 }
 
 // stamp is the time that goes with the reads of a batch, already in its place in the user data; 0 while latencies do not

@@ -16,13 +16,13 @@ func TestReadVector(t *testing.T) {
 	}
 	defer func() { _ = mem.Close() }()
 	v := Vector(mem.Mem)
-	if n, errno := ReadVector(fd, v, 1, 0); n != 4 || errno != 0 || string(mem.Mem) != "bcde" {
+	if n, errno := ReadVector(fd, &v, 1, 0); n != 4 || errno != 0 || string(mem.Mem) != "bcde" {
 		t.Errorf("read %d, %v: %q", n, errno, mem.Mem)
 	}
-	if n, errno := ReadVector(fd, v, 4, 0); n != 2 || errno != 0 {
+	if n, errno := ReadVector(fd, &v, 4, 0); n != 2 || errno != 0 {
 		t.Errorf("at the end: read %d, %v", n, errno)
 	}
-	if _, errno := ReadVector(-1, v, 0, 0); errno != syscall.EBADF {
+	if _, errno := ReadVector(-1, &v, 0, 0); errno != syscall.EBADF {
 		t.Errorf("without a file: %v", errno)
 	}
 }
