@@ -165,7 +165,7 @@ func (r *resolver) files() {
 	if len(j.Filenames) > 0 {
 		j.NrFiles = len(j.Filenames)
 	}
-	if j.OpenFiles > j.NrFiles || j.OpenFiles == 0 {
+	if j.OpenDir == "" && (j.OpenFiles > j.NrFiles || j.OpenFiles == 0) { // else the number of files is not known yet
 		j.OpenFiles = j.NrFiles
 	}
 	if j.NrFiles == 0 && j.OpenDir == "" && !r.traits.Diskless {

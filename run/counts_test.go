@@ -397,3 +397,37 @@ func TestLateLayoutContents(t *testing.T) {
 		t.Errorf("the file's checksum is %s, want %s", got, want)
 	}
 }
+
+// TestOpenDirTakesTurns checks that the files of a directory are all open at once, as in fio, unless the job limits that.
+func TestOpenDirTakesTurns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("have", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"have/p", "have/q"} {
+		if err := os.WriteFile(name, make([]byte, 8<<10), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for options, want := range map[string][]string{
+		"":            {"0", "0", "4096", "4096"},
+		"openfiles=1": {"0", "4096", "0", "4096"},
+		"openfiles=9": {"0", "0", "4096", "4096"},
+	} {
+		log := "log" + options
+		j := newRig().one(t, section("a", "ioengine=sync rw=read bs=4k opendir=have write_iolog="+log+" "+options))
+		text, err := os.ReadFile(log)
+		if err != nil || j.Error != 0 {
+			t.Fatal(err, j.ErrorText)
+		}
+		var got []string
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) == 5 && f[2] == "read" {
+				got = append(got, f[3])
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q: offsets (-want +got)\n%s", options, d)
+		}
+	}
+}
