@@ -56,12 +56,14 @@ func (c *command) perform(l *loaded, trace *tracer) (int, error) {
 		c.dropEmpty()
 		return statusAborted, err
 	case err != nil && r == nil:
+		c.dropEmpty()
 		c.printErrors(o.warnings)
 		return 1, err
 	}
 	c.tell(l.notes, r, o)
 	o.result(r)
 	if err := errors.Join(err, o.close()); err != nil {
+		c.dropEmpty()
 		return max(1, exitStatus(r)), err
 	}
 	return exitStatus(r), nil
