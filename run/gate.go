@@ -110,8 +110,9 @@ func (g *gate) stalled(missing int32) bool {
 
 // gates are the gates of a run that may be shut.
 type gates struct {
-	mu   sync.Mutex
-	list []*gate
+	mu       sync.Mutex
+	list     []*gate
+	unwanted bool // a collection runs, which waits for threads that wait at a gate
 }
 
 // add keeps a gate, and forgets those before it that are open.
@@ -121,6 +122,10 @@ func (l *gates) add(g *gate) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.unwanted {
+		g.open()
+		return
+	}
 	shut := l.list[:0]
 	for _, g := range l.list {
 		if g.shut() {
@@ -139,6 +144,16 @@ func (l *gates) open() {
 		g.open()
 	}
 	l.list = nil
+}
+
+// unwant opens all, and those to come too until it is called off.
+func (l *gates) unwant(on bool) {
+	l.mu.Lock()
+	l.unwanted = on
+	l.mu.Unlock()
+	if on {
+		l.open()
+	}
 }
 
 // gather waits for the jobs that start together with this one. A brief one just goes on: hundreds of threads that live at

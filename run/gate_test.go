@@ -130,6 +130,20 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// TestGatesDuringCollection lets nobody wait while a collection would wait for those that do.
+func TestGatesDuringCollection(t *testing.T) {
+	var of gates
+	before, during, after := newGate(2, time.Hour), newGate(2, time.Hour), newGate(2, time.Hour)
+	of.add(before)
+	of.unwant(true)
+	of.add(during)
+	of.unwant(false)
+	of.add(after)
+	if before.shut() || during.shut() || !after.shut() {
+		t.Errorf("shut: before %v, during %v, after %v; want only the last", before.shut(), during.shut(), after.shut())
+	}
+}
+
 // opener is an engine whose Open and first I/O call functions.
 func opener(open, first func(w *engines.Worker)) *engines.Driver {
 	d := syncDriver("opener", func(w *engines.Worker, n int, _ *engines.IO) {

@@ -48,7 +48,9 @@ func (r *runner) collectGarbage() {
 		}
 		if moving := r.moving(progress); heap() > limit && moving {
 			r.yield(true)
+			r.gates.unwant(true)
 			runtime.GC()
+			r.gates.unwant(false)
 			r.yield(false)
 			live := heap()
 			limit = live + max(garbageLimit, live/2)
