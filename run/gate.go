@@ -182,3 +182,19 @@ func (w *worker) excuse() {
 		w.gate.arrive()
 	}
 }
+
+// noteIdle warns of jobs that were let go and did nothing before their time was over: sums are those of the others alone.
+func (r *runner) noteIdle() {
+	idle := 0
+	for _, w := range r.workers {
+		if w.released != 0 && w.job.Runtime > 0 && w.st.Error == 0 && w.st.TotalIOs() == 0 && !w.drv.Traits.NoIO {
+			idle++
+		}
+	}
+	r.mu.Lock()
+	stopped := r.interrupted
+	r.mu.Unlock()
+	if idle > 0 && !stopped {
+		r.note("%d of %d jobs did no I/O before their runtime was over: are there too many for the CPUs?", idle, len(r.workers))
+	}
+}

@@ -284,3 +284,29 @@ func TestEndedBeforeItsThread(t *testing.T) {
 		t.Errorf("thread %d, state %d, %d missing, %d unborn", w.st.Pid, w.get(), w.gate.missing.Load(), w.gate.unborn.Load())
 	}
 }
+
+// TestIdleJobsAreTold counts jobs that went through the gate and did nothing in their time.
+func TestIdleJobsAreTold(t *testing.T) {
+	const told = "1 of 2 jobs did no I/O before their runtime was over: are there too many for the CPUs?"
+	for _, c := range []struct {
+		name string
+		set  func(r *runner)
+		want []string
+	}{
+		{"one", func(*runner) {}, []string{told}},
+		{"it was not let go", func(r *runner) { r.workers[1].released = 0 }, nil},
+		{"it has failed", func(r *runner) { r.workers[1].st.Error = 5 }, nil},
+		{"a signal ended the run", func(r *runner) { r.interrupted = true }, nil},
+		{"it goes by size", func(r *runner) { r.workers[1].job.Runtime = 0 }, nil},
+	} {
+		r := newRig().start(t, section("a", "ioengine=null size=1m runtime=1 time_based numjobs=2"))
+		for i, w := range r.workers {
+			w.released, w.st.Dirs[job.Read].IOs = 1, uint64(1-i)
+		}
+		c.set(r)
+		r.noteIdle()
+		if d := cmp.Diff(c.want, r.warnings); d != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, d)
+		}
+	}
+}

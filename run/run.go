@@ -116,6 +116,7 @@ func (r *runner) run() (*report.Result, error) {
 	for _, tell := range r.unsaved {
 		tell()
 	}
+	r.noteIdle()
 	r.disks.Update()
 	if err := r.idle.end(); err != nil {
 		r.warn("%v", err)

@@ -28,6 +28,9 @@ func (v *verifier) next(u *engines.IO) workload.Verdict {
 		if p, ok := v.nextTrim(); ok {
 			return v.loadTrim(u, p)
 		}
+		if l := &v.w.loop; v.draining() && l.inflight+len(l.batch) > 0 {
+			return workload.Wait
+		}
 		v.w.gen.Beyond(v.hist.forTrim > 0)
 	}
 	return v.nextOwn(u)
@@ -58,6 +61,13 @@ func (v *verifier) passDone() bool {
 	return !v.timeBased && v.w.gen.Exhausted() && v.hist.forTrim == 0
 }
 
+// draining reports whether a job with a queue has issued its own I/O, and is there for the trims that are left. It then waits
+// for what is in flight rather than write more, and trims after a trim: each write may add a trim, so with several in
+// flight there might always be one left.
+func (v *verifier) draining() bool {
+	return v.hist.forTrim > 0 && len(v.w.loop.ios) > 1 && !v.timeBased && v.w.gen.Exhausted()
+}
+
 // nextTrim is the piece to trim now (trim_backlog); false: none.
 func (v *verifier) nextTrim() (piece, bool) {
 	if !v.trims() || v.hist.forTrim == 0 {
@@ -65,7 +75,7 @@ func (v *verifier) nextTrim() (piece, bool) {
 		return piece{}, false
 	}
 	started := v.trimBatch > 0
-	if !started && (uint64(v.hist.n)%v.w.job.TrimBacklog != 0 || v.lastOp == engines.Trim) {
+	if !started && (uint64(v.hist.n)%v.w.job.TrimBacklog != 0 || v.lastOp == engines.Trim && !v.draining()) {
 		return piece{}, false
 	}
 	p, ok := v.hist.nextTrim()

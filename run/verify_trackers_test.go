@@ -64,6 +64,8 @@ var reports = []struct {
 	// Without a number: what others have run into in the same corners.
 	{0, "rw=randwrite bs=4k trim_percentage=30 trim_backlog=8 trim_backlog_batch=3 trim_verify_zero=1 verify=crc32c ioengine=mixup", ""},
 	{0, "rw=randwrite bs=4k trim_percentage=30 trim_backlog=8 verify_backlog=12 ioengine=mixup iodepth=16 verify=md5 norandommap", ""},
+	{0, "rw=randwrite bs=4k size=256k io_size=300k trim_percentage=100 trim_backlog=1 norandommap ioengine=mixup iodepth=2 verify=crc64", ""},
+	{0, "rw=randwrite bs=4k size=256k io_size=300k trim_percentage=100 trim_backlog=3 norandommap ioengine=mixup iodepth=16 verify=crc64 do_verify=0", "rw=randwrite bs=4k size=4k verify=crc64"},
 	{0, "rw=trimwrite bs=4k verify=crc32c ioengine=mixup", ""},
 	{0, "rw=randtrimwrite bs=4k verify=crc32c ioengine=mixup iodepth=16", ""},
 	{0, "rw=randwrite bs=4k numjobs=3 verify=crc32c do_verify=0 runtime=30ms time_based", "rw=randwrite bs=4k numjobs=3 verify=crc32c " +
