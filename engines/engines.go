@@ -115,6 +115,11 @@ type Engine interface {
 	Close() error
 }
 
+// SingleSubmitter is an Engine with a shorter way to submit one IO. SubmitOne is Submit for u alone.
+type SingleSubmitter interface {
+	SubmitOne(u *IO) (int, error)
+}
+
 // SyncEngine is for engines whose IO ends inside Do; Adapt makes it an Engine. The worker knows it by the Sync trait and
 // may call Do directly.
 type SyncEngine interface {

@@ -24,14 +24,7 @@ func (w *worker) submit() bool {
 			w.locks.unlock()
 		}
 		if n > 0 {
-			depth := len(l.ios) - len(l.free)
-			if w.off != nil {
-				depth = 1 // of each thread
-			}
-			w.st.MarkDepth(depth, uint64(n))
-			w.issuedNow(rest[:n], now)
-			l.inflight += n
-			l.lastOp = rest[n-1].Op
+			w.accepted(rest[:n], now)
 			rest = rest[n:]
 		}
 		switch {
@@ -49,6 +42,19 @@ func (w *worker) submit() bool {
 	}
 	l.batch = l.batch[:0]
 	return true
+}
+
+// accepted counts what one submit, which ended now, has put in flight.
+func (w *worker) accepted(ios []*engines.IO, now int64) {
+	l := &w.loop
+	depth := len(l.ios) - len(l.free)
+	if w.off != nil {
+		depth = 1 // of each thread
+	}
+	w.st.MarkDepth(depth, uint64(len(ios)))
+	w.issuedNow(ios, now)
+	l.inflight += len(ios)
+	l.lastOp = ios[len(ios)-1].Op
 }
 
 // issuedNow stamps the I/Os of one submit, which ended now, and records their submission latencies. The rest of a short
@@ -103,7 +109,12 @@ func (w *worker) reap(least int) bool {
 func (w *worker) reapUpTo(least, most int) bool {
 	l := &w.loop
 	n, err := w.eng.Reap(l.done[:min(most, len(l.done))], least, -1)
-	now := w.stampNow()
+	return w.reaped(n, least, err, w.stampNow())
+}
+
+// reaped accounts the n I/Os that one reap, which ended now, has brought of at least least.
+func (w *worker) reaped(n, least int, err error, now int64) bool {
+	l := &w.loop
 	if err == nil && n == 0 && least > 0 {
 		err = errLost
 	}

@@ -128,6 +128,7 @@ func (l *loop) begin(w *worker, now int64) {
 		l.reqs = l.reqs[:1]
 	}
 	l.batches = batchesOf(w)
+	w.single = singleOf(w)
 }
 
 // pass does I/O until the generator's pass is over, the time is up, or something went wrong; what is in flight is then
@@ -145,6 +146,8 @@ func (w *worker) pass() {
 		w.passOffload()
 	case w.doer != nil:
 		w.passSync()
+	case w.single != nil:
+		w.passSingle()
 	default:
 		w.passAsync()
 	}
@@ -246,29 +249,33 @@ const longCall = 10_000
 
 // passAsync is the loop of engines that complete later: fill a batch, submit it, reap when the queue is full.
 func (w *worker) passAsync() {
-	l := &w.loop
-	l.now = clock.Now()
-	for now := l.now; !w.over(now); {
-		verdict := w.fill()
-		if len(l.batch) > 0 && (len(l.batch) >= l.batchMax || w.full() || verdict != workload.Issue) {
-			if !w.submit() {
-				return
-			}
-		}
-		if verdict == workload.End && len(l.again) == 0 {
-			return
-		}
-		full := w.full()
-		if full || l.polling || verdict == workload.Wait {
-			if !w.reapFor(full, verdict == workload.Wait) {
-				return
-			}
-		}
-		if l.careful {
-			l.now = w.afterIO(l.now)
-		}
-		now = l.now
+	w.loop.now = clock.Now()
+	for !w.over(w.loop.now) && w.step() {
 	}
+}
+
+// step is one turn of passAsync. It reports whether the pass goes on.
+func (w *worker) step() bool {
+	l := &w.loop
+	verdict := w.fill()
+	if len(l.batch) > 0 && (len(l.batch) >= l.batchMax || w.full() || verdict != workload.Issue) {
+		if !w.submit() {
+			return false
+		}
+	}
+	if verdict == workload.End && len(l.again) == 0 {
+		return false
+	}
+	full := w.full()
+	if full || l.polling || verdict == workload.Wait {
+		if !w.reapFor(full, verdict == workload.Wait) {
+			return false
+		}
+	}
+	if l.careful {
+		l.now = w.afterIO(l.now)
+	}
+	return true
 }
 
 // full reports whether no more I/Os may be had: all are in use, or as many as the search for latency_target allows.
@@ -360,6 +367,14 @@ func (w *worker) ready(req *workload.Req) bool {
 		l.free = append(l.free, u)
 		return false
 	}
+	w.startIO(u)
+	l.batch = append(l.batch, u)
+	return true
+}
+
+// startIO makes the contents of u, stamps its start and counts it.
+func (w *worker) startIO(u *engines.IO) {
+	l := &w.loop
 	if l.refill && u.Op == engines.Write {
 		w.filler.Fill(u)
 	}
@@ -371,8 +386,6 @@ func (w *worker) ready(req *workload.Req) bool {
 		w.logIO(u, u.Start)
 	}
 	w.countIssue(u)
-	l.batch = append(l.batch, u)
-	return true
 }
 
 // load sets u to do req.

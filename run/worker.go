@@ -53,6 +53,8 @@ type worker struct {
 	arena *sys.Arena
 	maps  []*sys.Arena // of the random maps
 
+	single engines.SingleSubmitter // not nil: eng, and passSingle is to be used
+
 	loop  loop // the hot loop's own state
 	rate  *rates
 	lat   *latTarget // nil: none

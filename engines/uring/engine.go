@@ -25,7 +25,8 @@ type engine struct {
 	at       *engines.File // nil: none
 	atFd     int           // its descriptor
 	vectored bool
-	plain    bool // reads and writes need nothing that adorn adds
+	one      [1]*engines.IO // room for SubmitOne
+	plain    bool           // reads and writes need nothing that adorn adds
 
 	outside    [engines.Syncfs + 1]bool // operations done by plain system call
 	iovecs     queue.Memory[ring.Iovec]
@@ -59,6 +60,29 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 		taken++
 	}
 	return taken, nil
+}
+
+// SubmitOne is Submit for u alone: a read or write of the file that the models are for goes a short way.
+func (e *engine) SubmitOne(u *engines.IO) (int, error) {
+	f := e.at
+	if !e.Quick || u.Op > engines.Write || u.File != f || f.Fd != e.atFd || e.Files && !queue.Current(f) || e.Room(1) == 0 {
+		e.one[0] = u
+		return e.Submit(e.one[:])
+	}
+	s := e.R.SQE(0)
+	*s = e.models[u.Op&1]
+	s.Off = uint64(u.Offset)
+	s.Addr = queue.Addr(u.Buf)
+	s.Len = uint32(min(len(u.Buf), maxTransfer))
+	s.UserData = uint64(u.Index)
+	if !e.plain {
+		e.adorn(s, u)
+	}
+	e.Flight++
+	if e.R.Push() {
+		return 1, nil
+	}
+	return e.Again()
 }
 
 // write fills entries for a prefix of ios and reports its length: up to the first that is not for the ring, and as
@@ -143,9 +167,15 @@ func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, err
 	if len(e.Ended) > 0 {
 		return e.Reaper(done, min, wait, e)
 	}
-	n, err := e.Drain(done)
+	n, err := 0, error(nil)
+	if e.R.Ready() > 0 {
+		n, err = e.Drain(done)
+	}
 	if err != nil || n >= min && n > 0 || n == len(done) {
 		return n, err
+	}
+	if e.CanSleep(n, min, wait) && e.R.Sleep(uint32(min)) {
+		return e.Drain(done)
 	}
 	return e.Rest(done, n, min, wait, e)
 }

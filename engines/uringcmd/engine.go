@@ -23,8 +23,9 @@ type engine struct {
 	sys     *system
 	w       *engines.Worker
 	o       *Options
-	ios     []*engines.IO // by Index
-	devices []*device     // by File.Index; nil: not identified yet
+	ios     []*engines.IO  // by Index
+	one     [1]*engines.IO // room for SubmitOne
+	devices []*device      // by File.Index; nil: not identified yet
 
 	vectored  bool
 	readFlags uint32 // dword 12 of reads
@@ -65,6 +66,19 @@ func (e *engine) Submit(ios []*engines.IO) (int, error) {
 		taken++
 	}
 	return taken, nil
+}
+
+// SubmitOne is Submit for u alone: a plain read or write goes a short way.
+func (e *engine) SubmitOne(u *engines.IO) (int, error) {
+	e.one[0] = u
+	if !e.plain || !e.Quick || e.Room(1) == 0 || e.writePlain(e.one[:]) == 0 {
+		return e.Submit(e.one[:])
+	}
+	e.Flight++
+	if e.R.Push() {
+		return 1, nil
+	}
+	return e.Again()
 }
 
 // write fills entries for a prefix of ios: as many as there is room for, or up to the first that cannot be sent.
@@ -212,9 +226,15 @@ func (e *engine) Reap(done []*engines.IO, min int, wait time.Duration) (int, err
 	if len(e.Ended) > 0 {
 		return e.Reaper(done, min, wait, e)
 	}
-	n, err := e.Drain(done)
+	n, err := 0, error(nil)
+	if e.R.Ready() > 0 {
+		n, err = e.Drain(done)
+	}
 	if err != nil || n >= min && n > 0 || n == len(done) {
 		return n, err
+	}
+	if e.CanSleep(n, min, wait) && e.R.Sleep(uint32(min)) {
+		return e.Drain(done)
 	}
 	return e.Rest(done, n, min, wait, e)
 }

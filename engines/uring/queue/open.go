@@ -52,6 +52,10 @@ func New(k *ring.Kernel, w *engines.Worker, c Config) (Queue, error) {
 	if err != nil && rc.Flags&ring.IORING_SETUP_SQ_AFF != 0 {
 		return q, fmt.Errorf("sqthread_poll_cpu=%d: no kernel thread can run there: %w", c.SqthreadPollCPU, err)
 	}
+	if err == nil {
+		q.Quick = q.R.Quick()
+		q.sleeps = q.Quick && !q.polled && q.minWait == 0 && q.maxWait == 0 && q.Depth <= q.R.Params().CQEntries
+	}
 	return q, err
 }
 

@@ -35,8 +35,10 @@ type Queue struct {
 	Fixed    bool          // entries name registered buffers
 	BufIndex []uint16      // by IO.Index
 
+	Quick bool          // Ring.Push and Ring.Sleep may be used
 	Ended []*engines.IO // done outside the ring, waiting for Reap
 
+	sleeps   bool // CanSleep may say so
 	sqThread bool
 	polled   bool          // waits poll the device
 	minWait  time.Duration // how long a wait gathers completions before it is content with one; 0: for ever
@@ -64,10 +66,23 @@ func (q *Queue) Async() uint8 {
 func (q *Queue) HandOver(n uint32) (uint32, error) {
 	q.R.Publish(n)
 	q.Flight += n
-	err := q.R.Submit()
-	if err == nil {
-		return n, nil
+	if err := q.R.Submit(); err != nil {
+		return q.refused(n, err)
 	}
+	return n, nil
+}
+
+// Again submits the entry that Ring.Push could not hand over, after Flight has counted it.
+func (q *Queue) Again() (int, error) {
+	if err := q.R.Submit(); err != nil {
+		n, err := q.refused(1, err)
+		return int(n), err
+	}
+	return 1, nil
+}
+
+// refused goes on after an error of Submit, which had n entries to hand over.
+func (q *Queue) refused(n uint32, err error) (uint32, error) {
 	if err != ring.ErrBusy { //nolint:errorlint // never wrapped
 		if !q.sqThread { // what the kernel did not take will never complete, so Close must not wait for it
 			back := q.R.Withdraw()
@@ -161,6 +176,12 @@ func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, from D
 		return got, err
 	}
 	return q.Rest(done, got, least, wait, from)
+}
+
+// CanSleep reports whether Ring.Sleep is all there is to do for the first min completions, when got were ready. Rest does the
+// same in more calls, from which the thread has to return once it has slept.
+func (q *Queue) CanSleep(got, min int, wait time.Duration) bool {
+	return q.sleeps && got == 0 && wait < 0 && min <= int(q.Flight) && q.R.Lost() == nil
 }
 
 // Rest is Reaper once got completions were taken, which are not enough.
