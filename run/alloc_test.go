@@ -34,6 +34,9 @@ var hotJobs = []string{
 	"ioengine=null iodepth=16 serialize_overlap=1",
 	"ioengine=psync",
 	"ioengine=libaio iodepth=16 iodepth_batch=4 iodepth_batch_complete_min=2",
+	"ioengine=libaio iodepth=16",
+	"ioengine=libaio iodepth=16 rw=randwrite refill_buffers=1 fsync=16",
+	"ioengine=null iodepth=16 nrfiles=4",
 	"ioengine=psync rw=randwrite fsync=16",
 }
 

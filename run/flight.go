@@ -27,14 +27,7 @@ func (w *worker) submit() bool {
 			w.accepted(rest[:n], now)
 			rest = rest[n:]
 		}
-		switch {
-		case err != nil: // what was taken before it is waited for
-			w.failErr(err, "submit")
-		case n > 0:
-			continue
-		case l.inflight == 0:
-			w.fail(errAgain, "io engine takes nothing")
-		case w.reapUpTo(1, len(l.done)):
+		if n > 0 && err == nil || w.retry(err) {
 			continue
 		}
 		l.batch = l.batch[:copy(l.batch, rest)]
@@ -42,6 +35,21 @@ func (w *worker) submit() bool {
 	}
 	l.batch = l.batch[:0]
 	return true
+}
+
+// retry goes on after a submit that failed or took nothing: an engine that is full has to be reaped first. It reports whether
+// to submit again.
+func (w *worker) retry(err error) bool {
+	l := &w.loop
+	switch {
+	case err != nil: // what was taken before it is waited for
+		w.failErr(err, "submit")
+	case l.inflight == 0:
+		w.fail(errAgain, "io engine takes nothing")
+	default:
+		return w.reapUpTo(1, len(l.done))
+	}
+	return false
 }
 
 // accepted counts what one submit, which ended now, has put in flight.

@@ -107,11 +107,7 @@ func (w *worker) submitted(n int, err error, now int64) bool {
 		w.accepted(l.batch, now)
 		l.batch = l.batch[:0]
 	}
-	if err != nil {
-		w.failErr(err, "submit")
-		return false
-	}
-	return n > 0 || w.submit()
+	return w.retry(err) && w.submit()
 }
 
 // reapFull is reapFor for a full queue.

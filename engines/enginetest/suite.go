@@ -53,7 +53,7 @@ func WithDepth(n int) Option { return func(c *config) { c.depth = n } }
 func WithOpenFlags(flags int) Option { return func(c *config) { c.flags |= flags } }
 
 // Without leaves out one part of the suite that does not apply to the engine, for the reason given. The parts are batch,
-// full, idle, data, scatter, short, badfd, sync, trim, close and allocs.
+// full, idle, single, data, scatter, short, badfd, sync, trim, close and allocs.
 func Without(part, reason string) Option { return func(c *config) { c.skip[part] = reason } }
 
 // Run checks the engine of d against the contract, on files of its own. It skips where d.Probe says that this machine
@@ -86,8 +86,8 @@ func Run(t *testing.T, d *engines.Driver, opts ...Option) {
 		name string
 		test func(*testing.T, *Rig)
 	}{
-		{"batch", testBatch}, {"full", testFull}, {"idle", testIdle}, {"data", testData}, {"scatter", testScatter},
-		{"short", testShort}, {"badfd", testBadFd}, {"sync", testSync}, {"trim", testTrim}, {"close", testClose},
+		{"batch", testBatch}, {"full", testFull}, {"idle", testIdle}, {"single", testSingle}, {"data", testData},
+		{"scatter", testScatter}, {"short", testShort}, {"badfd", testBadFd}, {"sync", testSync}, {"trim", testTrim}, {"close", testClose},
 		{"allocs", testAllocs},
 	} {
 		t.Run(part.name, func(t *testing.T) {

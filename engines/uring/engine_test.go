@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"fiord/engines"
 	"fiord/engines/uring/queue"
@@ -357,5 +360,114 @@ func TestSubmitFails(t *testing.T) {
 	e, w := openOn(t, &k, 4, 4, &Options{Nonvectored: -1}, &job.Job{}, f)
 	if n, err := e.Submit(w.IOs); n != 0 || !errors.Is(err, syscall.EBADFD) || e.Flight != 0 {
 		t.Errorf("%d taken, %d in flight, %v", n, e.Flight, err)
+	}
+}
+
+// TestSubmitOneWhenFull has no room for another I/O until one is reaped.
+func TestSubmitOneWhenFull(t *testing.T) {
+	e, w := openOn(t, ring.Linux, 2, 4, &Options{Nonvectored: -1}, &job.Job{}, openFile(t, "a", "aaaa"))
+	extra := *w.IOs[0]
+	done := make([]*engines.IO, 2)
+	for range 3 {
+		for _, u := range w.IOs {
+			if n, err := e.SubmitOne(u); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if n, err := e.SubmitOne(&extra); n != 0 || err != nil {
+			t.Fatalf("with a full queue: %d, %v", n, err)
+		}
+		if n, err := e.Reap(done, 2, -1); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+}
+
+// TestSubmitOneFollowsTheFile writes to files in turns, and to one that was closed and opened anew.
+func TestSubmitOneFollowsTheFile(t *testing.T) {
+	for _, registered := range []bool{false, true} {
+		a, b := openFile(t, "a", "...."), openFile(t, "b", "....")
+		e, w := openOn(t, ring.Linux, 2, 4, &Options{Nonvectored: -1, Registerfiles: registered}, &job.Job{}, a, b)
+		write := func(f *engines.File, text string) {
+			u := w.IOs[0]
+			u.File, u.Op = f, engines.Write
+			copy(u.Buf, text)
+			if n, err := e.SubmitOne(u); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+			done := make([]*engines.IO, 1)
+			if n, err := e.Reap(done, 1, -1); n != 1 || err != nil || u.Errno != 0 {
+				t.Fatal(n, err, u.Errno)
+			}
+		}
+		write(a, "aaaa")
+		write(b, "bbbb")
+		other := openFile(t, "c", "....")
+		a.Name, a.Fd, a.Engine = other.Name, other.Fd, nil
+		write(a, "cccc")
+		write(a, "dddd")
+		for name, want := range map[string]string{b.Name: "bbbb", other.Name: "dddd"} {
+			if got, err := os.ReadFile(name); err != nil || string(got) != want {
+				t.Errorf("registered %v: %q, %v; want %q", registered, got, err, want)
+			}
+		}
+	}
+}
+
+// TestSubmitOneFails tells of an enter that the kernel refuses, and takes the I/O back.
+func TestSubmitOneFails(t *testing.T) {
+	e, w := openOn(t, ring.Linux, 2, 4, &Options{Nonvectored: -1, Own: queue.Own{RegisterRing: "0"}}, &job.Job{}, openFile(t, "a", "aaaa"))
+	if n, err := e.SubmitOne(w.IOs[0]); n != 1 || err != nil { // the models are for the file from here on
+		t.Fatal(n, err)
+	}
+	done := make([]*engines.IO, 1)
+	if n, err := e.Reap(done, 1, -1); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	mend := exchange(t, "anon_inode:[io_uring]", "/dev/null")
+	n, err := e.SubmitOne(w.IOs[1])
+	mend()
+	if n != 0 || !errors.Is(err, syscall.EOPNOTSUPP) || e.Flight != 0 {
+		t.Errorf("with a descriptor of something else: %d taken, %d in flight, %v", n, e.Flight, err)
+	}
+	if n, err := e.SubmitOne(w.IOs[1]); n != 1 || err != nil {
+		t.Errorf("after it: %d taken, %v", n, err)
+	}
+}
+
+// exchange makes the one descriptor of what is one of the file, until mend is called.
+func exchange(t *testing.T, what, file string) (mend func()) {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for _, f := range fds {
+		if link, _ := os.Readlink("/proc/self/fd/" + f.Name()); link == what {
+			if at >= 0 {
+				t.Fatalf("several descriptors of %s", what)
+			}
+			at, _ = strconv.Atoi(f.Name())
+		}
+	}
+	saved, err := unix.FcntlInt(uintptr(max(at, 0)), unix.F_DUPFD_CLOEXEC, 0)
+	if at < 0 || err != nil {
+		t.Fatalf("descriptor %d of %s: %v", at, what, err)
+	}
+	other, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	set := func(fd int) {
+		if err := unix.Dup3(fd, at, unix.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(int(other.Fd()))
+	return func() {
+		set(saved)
+		_ = unix.Close(saved)
 	}
 }

@@ -240,7 +240,12 @@ func TestRoundTrip(t *testing.T) {
 				for i, u := range w.IOs {
 					u.Op, u.Offset, u.Done, u.Errno = ops[(i+round)%len(ops)], int64(i)*4096, -1, syscall.EIO
 				}
-				if n, err := e.Submit(w.IOs); n != len(w.IOs) || err != nil {
+				for _, u := range w.IOs[:4] {
+					if n, err := e.SubmitOne(u); n != 1 || err != nil {
+						t.Fatal(n, err)
+					}
+				}
+				if n, err := e.Submit(w.IOs[4:]); n != len(w.IOs)-4 || err != nil {
 					t.Fatal(n, err)
 				}
 				done := make([]*engines.IO, len(w.IOs))
