@@ -383,6 +383,18 @@ func TestSubmitOneWhenFull(t *testing.T) {
 	}
 }
 
+// TestReapNothing does not enter the kernel when nothing is in flight and none is wanted.
+func TestReapNothing(t *testing.T) {
+	e, _ := openOn(t, ring.Linux, 2, 4, &Options{Nonvectored: -1}, &job.Job{}, openFile(t, "a", "aaaa"))
+	_, before := e.Calls()
+	if n, err := e.Reap(make([]*engines.IO, 2), 0, -1); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, after := e.Calls(); after != before {
+		t.Errorf("%d system calls", after-before)
+	}
+}
+
 // TestSubmitOneFollowsTheFile writes to files in turns, and to one that was closed and opened anew.
 func TestSubmitOneFollowsTheFile(t *testing.T) {
 	for _, registered := range []bool{false, true} {

@@ -179,9 +179,9 @@ func (q *Queue) Reaper(done []*engines.IO, least int, wait time.Duration, from D
 }
 
 // CanSleep reports whether Ring.Sleep is all there is to do for the first min completions, when got were ready. Rest does the
-// same in more calls, from which the thread has to return once it has slept.
+// same in more calls, from which the thread has to return once it has slept; it also knows when a look needs no system call.
 func (q *Queue) CanSleep(got, min int, wait time.Duration) bool {
-	return q.sleeps && got == 0 && wait < 0 && min <= int(q.Flight) && q.R.Lost() == nil
+	return q.sleeps && got == 0 && wait < 0 && min > 0 && min <= int(q.Flight) && q.R.Lost() == nil
 }
 
 // Rest is Reaper once got completions were taken, which are not enough.
