@@ -284,6 +284,34 @@ func TestKernelThatRefusesForAWhile(t *testing.T) {
 	}
 }
 
+// TestKernelShortOfMemory refuses everything for a while with nothing in flight: the worker must not be told that the engine takes
+// nothing.
+func TestKernelShortOfMemory(t *testing.T) {
+	for _, one := range []bool{false, true} {
+		refusals := 3
+		k := *ring.Linux
+		k.Enter = func(fd int, submit, complete, flags uint32, arg unsafe.Pointer, size uintptr) (int, syscall.Errno) {
+			if submit > 0 && refusals > 0 {
+				refusals--
+				return -1, syscall.EAGAIN
+			}
+			return ring.Linux.Enter(fd, submit, complete, flags, arg, size)
+		}
+		e, w := openOn(t, &k, 2, 512, &Options{Nonvectored: -1}, &job.Job{}, openFile(t, "f", strings.Repeat("x", 1024)))
+		want, submit := 2, func() (int, error) { return e.Submit(w.IOs) }
+		if one {
+			want, submit = 1, func() (int, error) { return e.SubmitOne(w.IOs[0]) }
+		}
+		if n, err := submit(); n != want || err != nil || refusals != 0 || e.Flight != uint32(want) {
+			t.Fatalf("%d of %d taken, %d in flight, %v", n, want, e.Flight, err)
+		}
+		done := make([]*engines.IO, want)
+		if n, err := e.Reap(done, want, -1); n != want || err != nil || done[0].Done != 512 || done[want-1].Done != 512 {
+			t.Fatalf("%d of %d done, %v", n, want, err)
+		}
+	}
+}
+
 func TestOptionsThatCannotBe(t *testing.T) {
 	files := []*engines.File{{Fd: -1}, {Fd: -1}}
 	j := &job.Job{}

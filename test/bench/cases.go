@@ -45,6 +45,7 @@ const (
 	devNull = "--rw=randwrite --norandommap --bs=512 --size=1g --filename=/dev/null --filesize=1g --iodepth=128 " +
 		"--iodepth_batch=32 --iodepth_batch_complete_min=32"
 	ring    = "--ioengine=io_uring --registerfiles --nonvectored=1 "
+	warm    = "--invalidate=0 " // what an earlier run has read stays in the cache
 	inCache = "--filename=FILE --bs=4k --size=64m --norandommap "
 	direct  = "--filename=FILE --bs=4k --size=64m --direct=1 --norandommap --rw=randread "
 	checked = "--ioengine=psync --filename=FILE --bs=4k --size=64m --rw=write --verify=crc32c --verify_state_save=0 "
@@ -68,12 +69,15 @@ var cases = []benchCase{
 	{name: "page cache tmpfs, psync randread", on: memory, options: inCache + "--ioengine=psync --rw=randread"},
 	{name: "page cache tmpfs, psync randwrite", on: memory, options: inCache + "--ioengine=psync --rw=randwrite"},
 	{name: "page cache tmpfs, io_uring QD 32 randread", on: memory, options: inCache + ring + "--rw=randread " + batch16},
-	{name: "page cache disk, psync randread", on: disk, options: inCache + "--ioengine=psync --rw=randread"},
-	{name: "page cache disk, io_uring QD 32 randread", on: disk, options: inCache + ring + "--rw=randread " + batch16},
-	{name: "page cache disk, io_uring QD 32 randwrite", on: disk, options: inCache + ring + "--rw=randwrite " + batch16},
+	{name: "page cache tmpfs, io_uring QD 32 randread, one by one", on: memory, options: inCache + ring + "--rw=randread --iodepth=32"},
+	{name: "page cache disk, psync randread", on: disk, options: inCache + warm + "--ioengine=psync --rw=randread"},
+	{name: "page cache disk, io_uring QD 32 randread", on: disk, options: inCache + warm + ring + "--rw=randread " + batch16},
+	{name: "page cache disk, io_uring QD 32 randread, one by one", on: disk, options: inCache + warm + ring + "--rw=randread --iodepth=32"},
+	{name: "page cache disk, io_uring QD 32 randwrite", on: disk, options: inCache + warm + ring + "--rw=randwrite " + batch16},
 
 	{name: "O_DIRECT loop, io_uring QD 1", on: loop, options: direct + ring, by: []measure{byIOPS, byCPU}, cores: 2},
 	{name: "O_DIRECT loop, io_uring QD 32", on: loop, options: direct + ring + batch16, by: []measure{byIOPS, byCPU}, cores: 2},
+	{name: "O_DIRECT loop, io_uring QD 32, one by one", on: loop, options: direct + ring + "--iodepth=32", by: []measure{byIOPS, byCPU}, cores: 2},
 
 	{name: "verified writes, crc32c", on: memory, options: checked + "--do_verify=0"},
 	{name: "writes and checked reads, crc32c", on: memory, options: checked + "--verify_backlog=1024"},

@@ -40,6 +40,9 @@ var cases = []countCase{
 		options: "--ioengine=psync --filename=FILE --rw=randread --norandommap --bs=4k --size=1m --io_size=1g --number_ios=IOS"},
 	{name: "io_uring /dev/null, 512 B, QD 128, batches of 32", few: few, many: many, mayRefuse: true,
 		options: "--ioengine=io_uring --registerfiles --nonvectored=1" + devNull},
+	{name: "io_uring /dev/null, 512 B, QD 32, one by one", few: few, many: many, mayRefuse: true,
+		options: "--ioengine=io_uring --registerfiles --nonvectored=1" + devNull + " --iodepth=32 --iodepth_batch=1" +
+			" --iodepth_batch_complete_min=1"},
 	{name: "writes and checked reads, crc32c", few: fewBlocks, many: manyBlocks,
 		options: "--ioengine=psync --filename=FILE --rw=write --bs=4k --filesize=64m --number_ios=IOS" +
 			" --verify=crc32c --verify_state_save=0"},

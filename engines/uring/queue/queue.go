@@ -18,8 +18,9 @@ const (
 	// spinLimit is how long Reap looks for completions of a submission thread before it sleeps. fio never sleeps there;
 	// a Go thread that never does would hold up the collector.
 	spinLimit = time.Millisecond
-	// stallLimit is how long the kernel may refuse entries while nothing is in flight.
+	// stallLimit is how long the kernel may refuse entries while nothing is in flight, which it does when it is short of memory.
 	stallLimit = 30 * time.Second
+	stallPause = time.Millisecond
 )
 
 // Queue is one worker's ring. All methods belong to the worker's thread. An engine embeds it, writes entries into R and
@@ -43,7 +44,6 @@ type Queue struct {
 	polled   bool          // waits poll the device
 	minWait  time.Duration // how long a wait gathers completions before it is content with one; 0: for ever
 	maxWait  time.Duration // most one wait may take before it is begun again; 0: no limit
-	stalled  time.Time     // since when the kernel refuses with nothing in flight
 	asyncOf  int           // one request of so many runs asynchronously; 0: none
 	prepared int           // requests since the last such one
 }
@@ -81,31 +81,34 @@ func (q *Queue) Again() (int, error) {
 	return 1, nil
 }
 
-// refused goes on after an error of Submit, which had n entries to hand over.
+// refused goes on after an error of Submit, which had n entries to hand over. What a busy kernel has no room for goes back to the
+// worker, who reaps before it comes again; with nothing to reap, it is offered until the kernel takes it.
 func (q *Queue) refused(n uint32, err error) (uint32, error) {
-	if err != ring.ErrBusy { //nolint:errorlint // never wrapped
-		if !q.sqThread { // what the kernel did not take will never complete, so Close must not wait for it
-			back := q.R.Withdraw()
-			q.Flight -= back
-			n -= back
+	for start := time.Now(); err == ring.ErrBusy; err = q.R.Submit() { //nolint:errorlint // never wrapped
+		back := q.takeBack()
+		n -= back
+		if q.Flight > 0 || len(q.Ended) > 0 || n > 0 {
+			return n, nil
 		}
-		return n, err
+		if time.Since(start) > stallLimit {
+			return 0, fmt.Errorf("io_uring: the kernel refuses requests although none is in flight: %w", syscall.EAGAIN)
+		}
+		time.Sleep(stallPause)
+		q.R.Publish(back)
+		q.Flight += back
+		n += back
 	}
-	// What the kernel has no room for goes back to the worker, who reaps before it comes again.
+	if err != nil && !q.sqThread { // what the kernel did not take will never complete, so Close must not wait for it
+		n -= q.takeBack()
+	}
+	return n, err
+}
+
+// takeBack withdraws the entries that the kernel has not taken, and tells how many. They stay written.
+func (q *Queue) takeBack() uint32 {
 	back := q.R.Withdraw()
 	q.Flight -= back
-	n -= back
-	if q.Flight > 0 || len(q.Ended) > 0 || n > 0 {
-		q.stalled = time.Time{}
-		return n, nil
-	}
-	if q.stalled.IsZero() {
-		q.stalled = time.Now()
-	} else if time.Since(q.stalled) > stallLimit {
-		return 0, fmt.Errorf("io_uring: the kernel refuses requests although none is in flight: %w", syscall.EAGAIN)
-	}
-	time.Sleep(time.Millisecond) // short of memory, and nothing to reap meanwhile
-	return 0, nil
+	return back
 }
 
 // Ready is how many completions can be taken now, room at most.
