@@ -70,11 +70,7 @@ func (e *engine) SubmitOne(u *engines.IO) (int, error) {
 		return e.Submit(e.one[:])
 	}
 	s := e.R.SQE(0)
-	*s = e.models[u.Op&1]
-	s.Off = uint64(u.Offset)
-	s.Addr = queue.Addr(u.Buf)
-	s.Len = uint32(min(len(u.Buf), maxTransfer))
-	s.UserData = uint64(u.Index)
+	e.transfer(s, u)
 	if !e.plain {
 		e.adorn(s, u)
 	}
@@ -112,16 +108,21 @@ func (e *engine) fill(entries []ring.SQE, ios []*engines.IO) int {
 			}
 			continue
 		}
-		*s = e.models[u.Op&1]
-		s.Off = uint64(u.Offset)
-		s.Addr = queue.Addr(u.Buf)
-		s.Len = uint32(min(len(u.Buf), maxTransfer))
-		s.UserData = uint64(u.Index)
+		e.transfer(s, u)
 		if !e.plain {
 			e.adorn(s, u)
 		}
 	}
 	return len(entries)
+}
+
+// transfer writes the entry of a plain read or write of the file that the models are for.
+func (e *engine) transfer(s *ring.SQE, u *engines.IO) {
+	*s = e.models[u.Op&1]
+	s.Off = uint64(u.Offset)
+	s.Addr = queue.Addr(u.Buf)
+	s.Len = uint32(min(len(u.Buf), maxTransfer))
+	s.UserData = uint64(u.Index)
 }
 
 // aim makes the models those of f. It reports false when f cannot be used through the ring.

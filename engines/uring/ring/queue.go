@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // ErrBusy is Submit's answer when the kernel cannot take more at the moment, for want of memory or of room for
@@ -61,15 +59,8 @@ func (r *Ring) Submit() error {
 			return nil
 		}
 		r.enters++
-		var got uintptr
-		var errno syscall.Errno
 		// GETEVENTS with nothing to wait for runs deferred task work, so that completions show without another enter.
-		if flags := r.enterFlags | IORING_ENTER_GETEVENTS; r.fake {
-			m, e := r.k.Enter(r.enterFd, n, 0, flags, nil, 0)
-			got, errno = uintptr(m), e
-		} else { // without another call in between, as in Push
-			got, _, errno = syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFd), uintptr(n), 0, uintptr(flags), 0, 0)
-		}
+		got, errno := r.enter(n, 0, r.enterFlags|IORING_ENTER_GETEVENTS)
 		if errno == 0 && uint32(got) == n {
 			r.sent += n
 			return nil
